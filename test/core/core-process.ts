@@ -73,7 +73,7 @@ export class CoreProcess implements AsyncDisposable {
     killWithParent(this.#child)
   }
 
-  /** Tells a start that waits for something from one that the machine is too busy for. */
+  /** Returns the CPU time of a process that still runs, to distinguish a start that waits from one on a machine that is too busy. */
   #usedTime(): string {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return ''
     return ` with ${cpuSeconds(this.pid).toFixed(1)} s of CPU, at a load average of ${loadavg()[0]!.toFixed(1)}`

@@ -76,7 +76,7 @@ async function addWatcher(service: CoreProcess, project: number, username: strin
   await service.must('PUT', `/notification_settings?level=watch&sudo=${id}`)
 }
 
-/** Keeps when each mail has arrived, by recipient and issue: `one: issue 7`. */
+/** An SMTP server that keeps the times at which each mail has arrived, by recipient and issue: `one: issue 7`. */
 class Receiver {
   readonly arrivals = new Map<string, number[]>()
   readonly #server: SMTPServer

@@ -15,7 +15,7 @@ const [watchers = 10_000] = process.argv.slice(2).map(Number)
 const ROUNDS = 5
 const MAX_QUEUED_MS = 5_000
 const MAX_SLOWER = 1.1
-/** The mails of a round are dropped after it, so that the next round begins without them. */
+/** The time in which requests are measured without mails, before each round. */
 const BASELINE_MS = 3_000
 const ROWS = 500
 
@@ -50,8 +50,8 @@ try {
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from deliveries where queue = 'mail' and lane = 'mail'`.execute(db.read)
     rounds.push({ queuedMs, alone, beside, queued: Number(rows[0]!.count) })
+    // The next round begins without the mails of this one, except for those in progress, which end within the pause.
     await db.write((tx) => sql`delete from deliveries where queue = 'mail'`.execute(tx))
-    // The mails in progress end.
     await sleep(1_000)
   }
   const measured = rounds.slice(1)

@@ -1,5 +1,5 @@
-// Each of these files adds its tables to CoreTables, so that code outside the core sees the types of all tables. Files of which
-// index.ts exports something need no line here.
+// Each of these files adds its tables to CoreTables, so that code outside the core sees the types of all tables. A file from which
+// index.ts exports something needs no line here.
 export type {} from './avatars/avatar-store.ts'
 export type {} from './award-emoji/award-emoji-store.ts'
 export type {} from './broadcast-messages/broadcast-message-store.ts'

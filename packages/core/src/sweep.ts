@@ -41,9 +41,9 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 }
 
 /**
- * Deletes expired rows and removed repositories, announces tokens that expire and issues that are due soon, deletes old review apps, undoes unfinished
- * changes of repositories, and finishes automatic merges. Everything that grows is limited here, even if the service gets no
- * requests.
+ * Deletes expired rows and removed repositories, announces tokens that expire and issues that are due soon, deletes old review
+ * apps, undoes unfinished changes of repositories, and finishes automatic merges. Everything that grows is limited here, even if
+ * the service gets no requests.
  */
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
   const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
-import { isUnavailable } from './open-database.ts'
+import { isBrokenReference, isUnavailable } from './open-database.ts'
 import { RowInsertion } from './row-insertion.ts'
 import { tableWithId } from './table-with-id.ts'
 
@@ -330,6 +330,19 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
       ] as const)
         expect([await foldedByDatabase(text), folded(text)]).toEqual([expected, expected])
       expect(await foldedByDatabase(null)).toBeNull()
+    })
+
+    test('an insert that refers to a missing row has a broken reference, and a duplicate key has none', async () => {
+      await insert(1, 'one')
+      const thrown = (failing: Promise<unknown>) =>
+        failing.then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      const orphan = await thrown(db.write((tx) => tx.insertInto('pages').values({ note_id: 2 }).execute()))
+      const duplicate = await thrown(insert(1, 'again'))
+      expect([orphan, duplicate, new Error('other')].map(isBrokenReference)).toEqual([true, false, false])
+      expect(duplicate).toBeInstanceOf(Error)
     })
 
     describe('migrate', () => {

@@ -60,7 +60,7 @@ const headerNames = ({ headerLines }: ParsedMail) => headerLines.map(({ key }) =
 const tags = (html: string) => [...html.matchAll(/<\/?([a-z!]+)/gi)].map(([, name]) => name!.toLowerCase())
 
 test('40 hostile names, titles, branches and releases add no header, recipient or markup to the mails of events', async () => {
-  const [plain] = [await mailsWith('Leak')]
+  const plain = await mailsWith('Leak')
   expect(plain).toHaveLength(3)
   const expected = plain.map(({ parsed }) => [headerNames(parsed), tags(parsed.html || '')])
   for (const payload of payloads) {

@@ -39,9 +39,9 @@ const LANE = 'mail'
 /** Notifications that are waiting for the search for their recipients. */
 const EXPANSION_LANE = 'recipients'
 const BATCH = 8
-/** The batches of mails in progress. Places for the search for recipients are in addition. */
+/** The limit of batches of mails in progress. */
 const MAIL_BATCHES = 4
-/** Half of the places are reserved for lanes without a batch in progress. */
+/** The limit of all batches in progress. Only half of the places are for lanes that have a batch in progress already. */
 const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000

@@ -17,6 +17,7 @@ import {
   type NotificationEvent,
   type NotifiedKind,
   nameOfRelease,
+  notFound,
   notificationEmailOf,
   type Project,
   perform,
@@ -59,6 +60,11 @@ const ended: Readonly<Record<PipelineEvent, string>> = {
   fixedPipeline: 'A pipeline is fixed',
   successPipeline: 'A pipeline has succeeded',
 }
+const isOfPipeline = (event: NotificationEvent): event is PipelineEvent => event in ended
+
+const sentenceOf = (event: NotificationEvent, actor: string): string =>
+  isOfPipeline(event) ? ended[event] : `${actor} ${happened[event]}`
+
 const MAX_TEXT = 20_000
 
 /**
@@ -106,7 +112,7 @@ async function compose({ core, context, user, notification, key }: Composing): P
   const { name, text, page } = await readers[kind](core, actingUser(user), notification, context)
   const actor = actorId === undefined ? undefined : await findUser(context, actorId)
   const url = `${core.settings.externalUrl}/${project.fullPath}${page}`
-  const sentence = `${event in ended ? ended[event as PipelineEvent] : `${actor?.name ?? 'This service'} ${happened[event as keyof typeof happened]}`}:`
+  const sentence = `${sentenceOf(event, actor?.name ?? 'This service')}:`
   const content = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   const { noun, link } = unsubscribing(notification)
   const unsubscribe = unsubscribeUrl(core, { ...link, userId: user.id })
@@ -150,20 +156,19 @@ function unsubscribing({ kind, itemId, projectId }: Notification): {
 type Reader = (core: Core, actor: Actor, notification: Notification, context: ReadContext) => Promise<Content>
 
 const readers: Readonly<Record<NotifiedKind, Reader>> = {
-  async issue(core, actor, { projectId: project, itemIid: issueIid, event, noteId }) {
-    const item = await perform(core, actor, getProjectIssue, { project, issueIid })
+  async issue(core, actor, notification) {
+    const { projectId: project, itemIid: issueIid, noteId } = notification
+    const issue = await perform(core, actor, getProjectIssue, { project, issueIid })
     const note = noteId && (await perform(core, actor, issueNotes.get, { project, issueIid, noteId }))
-    const text = note ? note.body : isNew(event) ? (item.description ?? '') : ''
-    const page = `/-/issues/${issueIid}${noteId === undefined ? '' : `#note_${noteId}`}`
-    return { name: `${item.title} (#${issueIid})`, text, page }
+    return threadContent(notification, { item: issue, note: note || undefined, sign: '#', folder: 'issues' })
   },
 
-  async merge_request(core, actor, { projectId: project, itemIid: mergeRequestIid, event, noteId }) {
-    const item = await perform(core, actor, getProjectMergeRequest, { project, mergeRequestIid })
+  async merge_request(core, actor, notification) {
+    const { projectId: project, itemIid: mergeRequestIid, noteId } = notification
+    const mergeRequest = await perform(core, actor, getProjectMergeRequest, { project, mergeRequestIid })
     const note = noteId && (await perform(core, actor, mergeRequestNotes.get, { project, mergeRequestIid, noteId }))
-    const text = note ? note.body : isNew(event) ? (item.description ?? '') : ''
-    const page = `/-/merge_requests/${mergeRequestIid}${noteId === undefined ? '' : `#note_${noteId}`}`
-    return { name: `${item.title} (!${mergeRequestIid})`, text, page }
+    const item = mergeRequest
+    return threadContent(notification, { item, note: note || undefined, sign: '!', folder: 'merge_requests' })
   },
 
   async release(core, actor, { projectId: project, itemId }, context) {
@@ -188,7 +193,22 @@ const readers: Readonly<Record<NotifiedKind, Reader>> = {
   },
 }
 
-const notFound = () => new DomainError({ code: 'not_found' })
+interface Thread {
+  readonly item: { readonly title: string; readonly description: string | undefined }
+  /** The new comment. */
+  readonly note: { readonly body: string } | undefined
+  /** The sign before the iid in references. */
+  readonly sign: '#' | '!'
+  readonly folder: 'issues' | 'merge_requests'
+}
+
+function threadContent({ event, itemIid, noteId }: Notification, { item, note, sign, folder }: Thread): Content {
+  return {
+    name: `${item.title} (${sign}${itemIid})`,
+    text: note?.body ?? (isNew(event) ? (item.description ?? '') : ''),
+    page: `/-/${folder}/${itemIid}${noteId === undefined ? '' : `#note_${noteId}`}`,
+  }
+}
 
 /** Paths have only letters, digits and `_-./`. */
 const listIdOf = ({ id, fullPath }: Project): string => `${fullPath} <${id}.${fullPath.replaceAll('/', '.')}>`

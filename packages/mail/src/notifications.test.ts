@@ -204,7 +204,7 @@ test('mails of an issue are one conversation, and have a list and a way out', as
   )
 })
 
-test('those who only watch can refuse the mails about one issue, and a link disables those about a project', async () => {
+test('users who only watch can unsubscribe from one issue, and a link disables the mails about a project', async () => {
   const mira = await person('mira', 'watch')
   const { iid } = await issueOf(olga)
   expect(await mailed()).toEqual(['mira'])

@@ -5,6 +5,7 @@ import {
   getProject,
   type Notification,
   type Notified,
+  type NotifiedKind,
   pipelinesByKey,
   type ReadContext,
   readIssueFacts,
@@ -16,14 +17,7 @@ import {
 export async function readNotified(context: ReadContext, notification: Notification): Promise<Notified | undefined> {
   try {
     const project = await getProject(context, notification.projectId)
-    const read = {
-      issue: readItem,
-      merge_request: readItem,
-      release: readRelease,
-      pipeline: readPipeline,
-      project: none,
-    }
-    const found = await read[notification.kind](context, notification)
+    const found = await readers[notification.kind](context, notification)
     return found && { project, ...found }
   } catch (error) {
     if (error instanceof DomainError && error.failure.code === 'not_found') return undefined
@@ -33,14 +27,22 @@ export async function readNotified(context: ReadContext, notification: Notificat
 
 type Found = Omit<Notified, 'project'>
 
-const none = async (): Promise<Found> => ({ participantIds: [], text: '' })
+const readers: Readonly<
+  Record<NotifiedKind, (context: ReadContext, notification: Notification) => Promise<Found | undefined>>
+> = {
+  issue: readItem,
+  merge_request: readItem,
+  release: readRelease,
+  pipeline: readPipeline,
+  project: async () => ({ participantIds: [], text: '' }),
+}
 
 async function readRelease(context: ReadContext, { itemId }: Notification): Promise<Found | undefined> {
   const release = await findReleaseById(context, itemId)
   return release && { participantIds: [], text: release.description ?? '' }
 }
 
-/** A pipeline ran on another forge: the user who started it is the one here with the same name. */
+/** Reads a pipeline, which ran on another forge: the user who started it is the one here with the same name. */
 async function readPipeline(context: ReadContext, { itemId }: Notification): Promise<Found | undefined> {
   const pipeline = (await pipelinesByKey(context, [itemId])).get(itemId)
   if (pipeline === undefined) return undefined

@@ -59,7 +59,7 @@ const columns = [
   'actor',
   'blocked',
   'left',
-  'refuses',
+  'unsubscribed',
   'guest',
   'stranger',
 ] as const
@@ -88,7 +88,7 @@ beforeAll(async () => {
     name === 'guest' ? accessLevels.guest : name === 'actor' ? accessLevels.owner : accessLevels.developer
   for (const name of columns) if (name !== 'stranger') await world.member(group, people[name], role(name))
   const setLevel = (name: Person, level: string) => quietly(people[name], updateNotificationSetting, { level })
-  for (const name of ['disabled', 'mention', 'watch', 'actor', 'blocked', 'left', 'refuses', 'guest'] as const) {
+  for (const name of ['disabled', 'mention', 'watch', 'actor', 'blocked', 'left', 'unsubscribed', 'guest'] as const) {
     await setLevel(name, columns.indexOf(name) > columns.indexOf('mentioned') ? 'watch' : name)
   }
   await setLevel('silent', 'disabled')
@@ -132,7 +132,7 @@ async function issue(more: object = {}, runs = quietly, as = people.author) {
   const assigneeIds = ids('assignee', 'silent')
   const { iid } = await runs(as, createIssue, { project: project.id, ...thread, assigneeIds, ...more })
   const at = { project: project.id, issueIid: iid }
-  if (runs === quietly) await quietly(people.refuses, issueTracking.unsubscribe, at)
+  if (runs === quietly) await quietly(people.unsubscribed, issueTracking.unsubscribe, at)
   return at
 }
 
@@ -147,7 +147,7 @@ async function mergeRequest(runs = quietly, as = people.author) {
   }
   const { iid } = await runs(as, createMergeRequest, { project: project.id, ...thread, ...draft })
   const at = { project: project.id, mergeRequestIid: iid }
-  if (runs === quietly) await quietly(people.refuses, mergeRequestTracking.unsubscribe, at)
+  if (runs === quietly) await quietly(people.unsubscribed, mergeRequestTracking.unsubscribe, at)
   return { at, sourceBranch, head }
 }
 
@@ -371,7 +371,7 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)(
-  '$what',
+  'mails about $what go to the users in its row',
   async ({ event, gets, happens }) => {
     const switchesOf = (isChosen: boolean) =>
       Object.fromEntries(notificationSwitches.map((name) => [name, (name === event) === isChosen]))

@@ -27,31 +27,73 @@ async function outcomeAt(url: string, message = mail) {
   return [outcome.kind, outcome.isLocal ?? false]
 }
 
-/** The meaning of each answer: the mail is dead, or is tried again; `true` if this says nothing about other mails. */
-test.each<[string, SMTPServerOptions, string, boolean]>([
-  ['550 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(550)) }, 'dead', true],
-  ['451 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(451)) }, 'retry', true],
-  ['421 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(421)) }, 'retry', false],
-  ['530 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(530)) }, 'retry', false],
-  ['550 for the sender', { onMailFrom: (_from, _session, answer) => answer(refusal(550)) }, 'retry', false],
-  ['552 for the sender', { onMailFrom: (_from, _session, answer) => answer(refusal(552)) }, 'dead', true],
-  ['450 for the sender', { onMailFrom: (_from, _session, answer) => answer(refusal(450)) }, 'retry', true],
-  ['554 at the connection', { onConnect: (_session, answer) => answer(refusal(554)) }, 'retry', false],
-  [
-    '554 for the content',
-    { onData: (data, _session, answer) => void data.resume().on('end', () => answer(refusal(554))) },
-    'dead',
-    true,
-  ],
-  [
-    '452 for the content',
-    { onData: (data, _session, answer) => void data.resume().on('end', () => answer(refusal(452))) },
-    'retry',
-    true,
-  ],
-])('%s', async (_what, options, kind, isLocal) => {
-  expect(await outcomeAt(await serve(options))).toEqual([kind, isLocal])
-})
+test.each<{ answer: string; options: SMTPServerOptions; kind: string; isLocal: boolean }>([
+  {
+    answer: '550 for the recipient',
+    options: { onRcptTo: (_to, _session, answer) => answer(refusal(550)) },
+    kind: 'dead',
+    isLocal: true,
+  },
+  {
+    answer: '451 for the recipient',
+    options: { onRcptTo: (_to, _session, answer) => answer(refusal(451)) },
+    kind: 'retry',
+    isLocal: true,
+  },
+  {
+    answer: '421 for the recipient',
+    options: { onRcptTo: (_to, _session, answer) => answer(refusal(421)) },
+    kind: 'retry',
+    isLocal: false,
+  },
+  {
+    answer: '530 for the recipient',
+    options: { onRcptTo: (_to, _session, answer) => answer(refusal(530)) },
+    kind: 'retry',
+    isLocal: false,
+  },
+  {
+    answer: '550 for the sender',
+    options: { onMailFrom: (_from, _session, answer) => answer(refusal(550)) },
+    kind: 'retry',
+    isLocal: false,
+  },
+  {
+    answer: '552 for the sender',
+    options: { onMailFrom: (_from, _session, answer) => answer(refusal(552)) },
+    kind: 'dead',
+    isLocal: true,
+  },
+  {
+    answer: '450 for the sender',
+    options: { onMailFrom: (_from, _session, answer) => answer(refusal(450)) },
+    kind: 'retry',
+    isLocal: true,
+  },
+  {
+    answer: '554 at the connection',
+    options: { onConnect: (_session, answer) => answer(refusal(554)) },
+    kind: 'retry',
+    isLocal: false,
+  },
+  {
+    answer: '554 for the content',
+    options: { onData: (data, _session, answer) => void data.resume().on('end', () => answer(refusal(554))) },
+    kind: 'dead',
+    isLocal: true,
+  },
+  {
+    answer: '452 for the content',
+    options: { onData: (data, _session, answer) => void data.resume().on('end', () => answer(refusal(452))) },
+    kind: 'retry',
+    isLocal: true,
+  },
+])(
+  'after $answer the outcome of the mail is "$kind", and concerns it alone: $isLocal',
+  async ({ options, kind, isLocal }) => {
+    expect(await outcomeAt(await serve(options))).toEqual([kind, isLocal])
+  },
+)
 
 test('an address that no server takes is given up', async () => {
   expect(await outcomeAt(await serve({}), { ...mail, to: '' })).toEqual(['dead', true])

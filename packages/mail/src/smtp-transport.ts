@@ -106,12 +106,12 @@ class SmtpPool {
     )
   }
 
-  /** Ends when the mails in progress are sent. */
+  /** Closes the connections when the mails in progress are sent. */
   close(): void {
     this.#pool.close()
   }
 
-  /** Ends now. The mails in progress, and those that wait, fail. */
+  /** Closes the connections now. The mails in progress, and those that wait, fail. */
   abandon(): void {
     this.#pool.close()
     for (const socket of this.#sockets) socket.destroy()
@@ -143,7 +143,7 @@ interface SmtpError extends Error {
 
 const retry = (reason: string): Outcome => ({ kind: 'retry', retryAfterMs: 0, reason })
 
-/** The service closes (421), or wants a sign-in, an encryption or another account: nothing about this mail. */
+/** The codes that say nothing about the mail: the server closes (421), or requires a sign-in, encryption or another account. */
 const aboutServer: ReadonlySet<number> = new Set([421, 530, 534, 535, 538])
 const MESSAGE_TOO_BIG = 552
 

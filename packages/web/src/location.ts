@@ -49,7 +49,7 @@ export function withQuery(changes: Readonly<Record<string, string | null>>): str
 
 /** Follows links of the console without loading the page, and the buttons of the browser. */
 export function followLinks(): void {
-  // The browser would scroll before the page has its data, and so is as high as it was.
+  // The browser would scroll before the page has its data, while it is not as high as it was.
   history.scrollRestoration = 'manual'
   addEventListener('pagehide', () => {
     history.scrollRestoration = 'auto'
@@ -73,18 +73,25 @@ export function followLinks(): void {
   })
 }
 
-/** The number of an entry of the history, which its state contains. The first entry has none. */
+/** Returns the number of an entry of the history from its state; `undefined` for the first entry, which has none. */
 const entryOf = (state: unknown): number | undefined => (state as { entry?: number } | null)?.entry
 let entry = entryOf(history.state)
-/** How far each entry of the history was scrolled when it was left. */
+/** How far the entries of the history were scrolled when they were left, in the order in which they were left. */
 const scrolled = new Map<number | undefined, number>()
-const leaveEntry = () => scrolled.set(entry, scrollY)
+/** A browser keeps about as many entries. The page of an older one begins at its top. */
+const MAX_ENTRIES = 50
+
+function leaveEntry(): void {
+  scrolled.delete(entry)
+  scrolled.set(entry, scrollY)
+  if (scrolled.size > MAX_ENTRIES) scrolled.delete(scrolled.keys().next().value)
+}
 
 let stopScrolling = () => {}
 const SCROLL_BACK_MS = 5_000
 const ownScrolling = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
 
-/** Scrolls to where an entry was left each time that the page changes its height while it loads, until the user does something. */
+/** Scrolls to the place where an entry was left, again each time that the height of the page changes, until the user does something. */
 function scrollBack(top: number): void {
   stopScrolling()
   const observer = new ResizeObserver(() => scrollTo(0, top))

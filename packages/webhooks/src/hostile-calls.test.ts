@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { createIssue, issueNotes, removeProject, testHook } from '@penstock/core'
+import { createIssue, issueNotes, removeProject, sweep, testHook } from '@penstock/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
@@ -157,7 +157,7 @@ test.each<{ receiver: string; write: (socket: Socket) => void; end: object }>([
   expect(call!.responseBody.length).toBeLessThanOrEqual(8 * 1_024)
 })
 
-test('a project that is deleted during a delivery leaves nothing behind', async () => {
+test('the deliveries of a project that is deleted meanwhile end, and the next sweep deletes their log', async () => {
   let isAsked = () => {}
   const asked = new Promise<void>((resolve) => {
     isAsked = resolve
@@ -170,4 +170,10 @@ test('a project that is deleted during a delivery leaves nothing behind', async 
   await asked
   await hooks.perform(removeProject, {})
   await hooks.idle()
+  await sweep(hooks.core, { eventDays: 30 })
+  const { read } = hooks.core.db
+  const left = await Promise.all(
+    (['hooks', 'hook_payloads', 'hook_calls'] as const).map((table) => read.selectFrom(table).select('id').execute()),
+  )
+  expect(left).toEqual([[], [], []])
 })

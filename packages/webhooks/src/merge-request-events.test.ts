@@ -79,7 +79,7 @@ test('approvals arrive, those that are not sufficient with another action', asyn
   await hooks.perform(updateProject, { approvalsBeforeMerge: 2 })
   await hooks.perform(approveMergeRequest, one)
   await hooks.perform(unapproveMergeRequest, one)
-  // They may arrive in another order than they happened.
+  // Deliveries may arrive in another order than their events.
   const bodies = ((await hooks.bodies(4)) as unknown as ReviewedBody[]).toSorted((one, other) =>
     one.object_attributes.action.localeCompare(other.object_attributes.action),
   )

@@ -12,7 +12,7 @@ export const redactedJson = (json: string): string =>
 
 /** A masked text is cut to the length that it had, or to this one if it was shorter. */
 const MAX_MASKED = 1_024
-/** Shorter tokens and values of headers are not masked: `1` and `true` are no secrets, and occur in every text. */
+/** The length from which tokens and values of headers are masked: shorter ones, such as `1` and `true`, are no secrets. */
 const MIN_SECRET = 6
 
 /**
@@ -23,16 +23,17 @@ export const maskSecrets = (text: string, secrets: HookSecrets): string => repla
 
 /** Returns the replacement of each secret. A value that is also that of a URL variable becomes the key. */
 function masksOf({ urlVariables, customHeaders, token, signingToken }: HookSecrets): ReadonlyMap<string, string> {
-  const others = [token, signingToken, ...Object.values(customHeaders)]
-  return new Map([
-    ...others.filter((value) => value !== undefined && value.length >= MIN_SECRET).map((value) => [value!, REDACTED]),
-    ...Object.entries(urlVariables).map(([key, value]) => [value, `{${key}}`]),
-  ] as [string, string][])
+  const masks = new Map<string, string>()
+  for (const value of [token, signingToken, ...Object.values(customHeaders)]) {
+    if (value !== undefined && value.length >= MIN_SECRET) masks.set(value, REDACTED)
+  }
+  for (const [key, value] of Object.entries(urlVariables)) masks.set(value, `{${key}}`)
+  return masks
 }
 
 /**
- * Replaces texts. Of those that begin at the same place, the longest is replaced. What is inserted is not searched again,
- * because the text would grow by a multiple with each of them.
+ * Replaces the keys of the map by their values. Of the keys that begin at the same place, the longest is replaced. Inserted values
+ * are not searched again, because the text would grow by a multiple with each of them.
  */
 function replaceEach(text: string, replacements: ReadonlyMap<string, string>): string {
   if (replacements.size === 0) return text

@@ -39,7 +39,7 @@ test('every reason is for a parameter that a client can send to a route with tha
   expect(leftOver).toEqual([])
 })
 
-test('what is stored is a member of the answer', () => {
+test('each parameter that is declared as stored is a member of the answer', () => {
   const wrong = routes.flatMap((row) => {
     const members = (row.shape?.schema as { readonly shape?: object } | undefined)?.shape ?? {}
     return (row.parameters?.stored ?? [])
@@ -49,7 +49,7 @@ test('what is stored is a member of the answer', () => {
   expect(wrong).toEqual([])
 })
 
-test('what is stored is an input of the operation', () => {
+test('each parameter that is declared as stored is an input of the operation', () => {
   const wrong = routes.flatMap((row) =>
     (row.parameters?.stored ?? [])
       .filter((name) => parameterMarks(row, name).length !== 1)

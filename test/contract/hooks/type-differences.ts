@@ -1,6 +1,6 @@
 /**
- * How a value differs from a type, as a union of texts; `never` without differences. Members that the type does not have are no
- * difference, because clients ignore them.
+ * The differences of a value from a type, as a union of texts; `never` without differences. Members that the type does not have
+ * are no difference, because clients ignore them.
  */
 export type TypeDifferences<Given, Type, Path extends string = ''> = Given extends null
   ? null extends Type

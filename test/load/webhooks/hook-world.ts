@@ -213,8 +213,8 @@ export class HookWorld implements AsyncDisposable {
 }
 
 /**
- * Starts `count` calls at this rate, and fewer if too many are in progress: none after half as long again as planned.
- * Resolves when all have ended.
+ * Starts `count` calls at this rate, and fewer if too many are in progress: no call starts after half as long again as planned.
+ * Resolves when all calls have ended.
  */
 async function paced(count: number, perSecond: number, call: (index: number) => Promise<void>): Promise<void> {
   const inProgress = new Set<Promise<void>>()

@@ -14,8 +14,8 @@ import { untilAborted } from './until-aborted.ts'
 
 /**
  * Exports the enqueued pipelines of the core and of its hooks, and sends its mails, until `environment.signal` aborts, then shuts
- * down in order. Other processes may work on the same database. Mails are left to the core without a server for them, or without
- * the URL that their links begin with.
+ * down in order. Other processes may work on the same database. Without the URL of an SMTP server, or the external URL with which
+ * the links in mails begin, it sends no mails: the core does.
  *
  * @throws {UsageError} for invalid settings, for addresses that cannot be bound, and if there is no core
  */

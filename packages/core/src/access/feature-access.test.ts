@@ -60,7 +60,7 @@ describe('a disabled feature', () => {
     expect(await outcomes(list)).toEqual([true, true, true, true])
   })
 
-  test('of merge requests closes their commits and diffs, though the repository is open', async () => {
+  test('hides commits and diffs if it is that of merge requests, though the repository is open', async () => {
     const one = { project: tools.id, mergeRequestIid: 1 }
     const all = () =>
       Promise.all([

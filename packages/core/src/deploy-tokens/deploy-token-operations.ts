@@ -35,6 +35,7 @@ export const { group: groupDeployTokens, project: projectDeployTokens } = onGrou
       read: 'read_deploy_token',
       write: kind === 'group' ? 'admin_group_deploy_token' : 'admin_deploy_token',
     }),
+    isConditional: true,
   },
   (on) => ({
     list: on.list(listDeployTokensInput, (context, input) => pageOfDeployTokens(context, context.subject, input)),
@@ -59,6 +60,8 @@ export const { group: groupDeployTokens, project: projectDeployTokens } = onGrou
 
     remove: on.remove(deployTokenInput, async (tx, { tokenId }) => {
       const token = await getDeployToken(tx, tokenId)
+      // A deploy token never changes.
+      tx.requireUnmodified(token.createdAtMs)
       await deleteDeployToken(tx, token.id)
       await recordChange(tx, deployTokenEvents, 'removed', { before: token, ...parentIds(tx.subject) })
     }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DomainError, forbidden, invalid } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import type { User } from '../model/user.ts'
-import type { Core, Tx } from '../operations/context.ts'
+import type { CallContext, Core, Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { isSignatureOf, signatureOf } from '../secrets/signed-text.ts'
 import { validateEmail } from '../users/user-input.ts'
@@ -20,7 +20,7 @@ import {
 } from './email-store.ts'
 
 const address = { email: z.string().max(1_000) }
-/** Each added address gets a mail: the users of a service together must not fill one mailbox. */
+/** Limits the mails to one address, because each addition sends one, whichever user adds it. */
 const mailLimit = {
   name: 'email_confirmation',
   per: [{ of: ({ email }: { readonly email: string }) => email.toLowerCase() }],
@@ -46,7 +46,7 @@ export const addOwnEmail = unscopedCommand(
 )
 
 export const removeOwnEmail = unscopedCommand(
-  { name: 'removeOwnEmail', input: z.object({ emailId: z.int() }) },
+  { name: 'removeOwnEmail', input: z.object({ emailId: z.int() }), isConditional: true },
   async (tx, { emailId }): Promise<void> => removeEmail(tx, await getUser(tx, tx.actor!.id), emailId),
 )
 
@@ -70,7 +70,12 @@ export const addEmailOfUser = unscopedCommand(
 )
 
 export const removeEmailOfUser = unscopedCommand(
-  { name: 'removeEmailOfUser', caller: 'administrator', input: z.object({ ...ofUser, emailId: z.int() }) },
+  {
+    name: 'removeEmailOfUser',
+    caller: 'administrator',
+    input: z.object({ ...ofUser, emailId: z.int() }),
+    isConditional: true,
+  },
   async (tx, { user, emailId }): Promise<void> => removeEmail(tx, await getUser(tx, user), emailId),
 )
 
@@ -119,10 +124,11 @@ async function addEmail(tx: Tx, user: User, text: string, isConfirmed: boolean):
   return added
 }
 
-async function removeEmail(tx: Tx, user: User, emailId: number): Promise<void> {
+async function removeEmail(tx: CallContext & Tx, user: User, emailId: number): Promise<void> {
   const email = await getEmail(tx, user.id, emailId)
   if (email.email === user.email)
     throw new DomainError({ code: 'refused', message: 'The primary address cannot be removed' })
+  tx.requireUnmodified(email.confirmedAtMs ?? email.createdAtMs)
   await deleteEmail(tx, email)
   await tx.recordEvent({ type: 'email.removed', objectId: email.id })
 }

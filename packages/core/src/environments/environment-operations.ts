@@ -131,10 +131,11 @@ export const removeReviewApps = steps(
   },
 )
 
+/** The limit of environments that one transaction changes. */
 const PER_TRANSACTION = 25
 
 /**
- * Changes up to `maximum` environments, some in each transaction, because other writers wait meanwhile.
+ * Changes up to `maximum` environments in several transactions, because other writers wait until a transaction ends.
  *
  * @param change changes up to `limit` environments and returns them; it must not find them again
  */

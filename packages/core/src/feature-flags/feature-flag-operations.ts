@@ -83,9 +83,10 @@ export const updateFeatureFlag = command(
 
 /** Removes a flag, and returns it as it was. */
 export const removeFeatureFlag = command(
-  { name: 'removeFeatureFlag', input: flagInput, ...writes },
+  { name: 'removeFeatureFlag', input: flagInput, ...writes, isConditional: true },
   async (tx, { featureFlagName }): Promise<ShownFeatureFlag> => {
     const before = await requireFlag(tx, tx.subject, featureFlagName)
+    tx.requireUnmodified(before.updatedAtMs)
     await deleteFlag(tx, before.id)
     await recordChange(tx, flagEvents, 'removed', { before, projectId: tx.subject.id })
     return shownOne(tx, tx.subject, before)

@@ -72,7 +72,7 @@ export interface ShownFeatureFlag extends Omit<FeatureFlag, 'strategies'> {
 /** The limit of parameters that are sent as JSON: their values, and room for names and escapes. */
 const MAX_PARAMETERS_LENGTH = 2 * MAX_XIDS_LENGTH
 
-/** Texts, some of which programs send as JSON. */
+/** The parameters of a strategy: an object of texts. Some programs send it as a text of JSON. */
 const parameters = z.preprocess(
   (value) => {
     const parsed = typeof value === 'string' && value.length <= MAX_PARAMETERS_LENGTH ? parsedJson(value) : value

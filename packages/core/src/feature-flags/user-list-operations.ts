@@ -69,9 +69,10 @@ export const updateUserList = command(
 
 /** Removes a list that no strategy uses. */
 export const removeUserList = command(
-  { name: 'removeUserList', input: userListInput, ...writes },
+  { name: 'removeUserList', input: userListInput, ...writes, isConditional: true },
   async (tx, { iid }) => {
     const before = await requireUserList(tx, tx.subject, iid)
+    tx.requireUnmodified(before.updatedAtMs)
     if (await isListUsed(tx, tx.subject, before.id))
       throw new DomainError({ code: 'conflict', reason: 'User list is associated with a strategy' })
     await deleteUserList(tx, before.id)

@@ -115,9 +115,10 @@ export const updateGeoNodeSettings = unscopedCommand(
 )
 
 export const removeGeoNode = unscopedCommand(
-  { name: 'removeGeoNode', caller: 'administrator', input: geoNodeInput },
+  { name: 'removeGeoNode', caller: 'administrator', input: geoNodeInput, isConditional: true },
   async (tx, { geoNodeId }) => {
     const node = await getGeoNode(tx, geoNodeId)
+    tx.requireUnmodified(node.updatedAtMs)
     await deleteGeoNode(tx, node.id)
     if (node.applicationId !== undefined) await dropApplication(tx, node.applicationId)
     await recordChange(tx, geoNodeEvents, 'removed', { before: node })

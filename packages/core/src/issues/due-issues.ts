@@ -1,6 +1,7 @@
 import { DAY_MS, dayAt } from '../kit/day.ts'
 import type { Core } from '../operations/context.ts'
 import { inTransaction, serviceContext } from '../operations/transaction.ts'
+import { markDueIssues } from './due-issue-store.ts'
 
 /** The limit of one transaction, because other writers wait until it ends. */
 const ISSUES_PER_TRANSACTION = 100
@@ -12,24 +13,9 @@ export async function announceDueIssues(core: Core): Promise<void> {
 
 const announceSome = (core: Core): Promise<number> =>
   inTransaction(serviceContext(core), async (tx) => {
-    const tomorrow = dayAt(tx.nowMs + DAY_MS)
-    const due = tx.db
-      .selectFrom('issues')
-      .select('id')
-      .where('due_date', '=', tomorrow)
-      .where('state', '=', 'opened')
-      .where((eb) => eb.or([eb('due_announced_for', 'is', null), eb('due_announced_for', '<>', tomorrow)]))
-      .orderBy('id')
-      .limit(ISSUES_PER_TRANSACTION)
-    const rows = await tx.db
-      .updateTable('issues')
-      .set({ due_announced_for: tomorrow })
-      .where('id', 'in', due)
-      .returning(['id', 'iid', 'project_id'])
-      .execute()
-    // PostgreSQL returns updated rows in any order.
-    for (const { id, iid, project_id } of rows.toSorted((a, b) => a.id - b.id)) {
-      await tx.recordEvent({ type: 'issue.due', objectId: id, projectId: project_id, details: { iid } })
+    const issues = await markDueIssues(tx, dayAt(tx.nowMs + DAY_MS), ISSUES_PER_TRANSACTION)
+    for (const { id, iid, projectId } of issues) {
+      await tx.recordEvent({ type: 'issue.due', objectId: id, projectId, details: { iid } })
     }
-    return rows.length
+    return issues.length
   })

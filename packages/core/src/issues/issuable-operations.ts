@@ -77,10 +77,10 @@ export function issuableOperations<
       const { item, isUnchanged } = await context.write(async (tx) => {
         const item = await getOne({ ...tx, subject: context.subject }, input)
         const isUnchanged = (await subscribedItems(tx, tables, tx.actor, [item])).has(item.id) === isSubscribed
-        // Those who only watch have no subscription, but can refuse the mails about this item.
-        const isRefusal =
+        // A user who only watches the item has no subscription, but can unsubscribe from the mails about it.
+        const isWatcherUnsubscribing =
           !isSubscribed && !(await explicitSubscriptions(tx, tables, tx.actor!.id, [item.id])).has(item.id)
-        if (!isUnchanged || isRefusal) {
+        if (!isUnchanged || isWatcherUnsubscribing) {
           await storeSubscription(tx, tables, item.id, tx.actor!.id, isSubscribed)
           await recordChange(tx, kind.events, isSubscribed ? 'subscribed' : 'unsubscribed', {
             ...{ before: item, after: item, projectId: context.subject.id },

@@ -1,6 +1,6 @@
 export const DAY_MS = 86_400_000
 
-/** The last day that was asked for, which is usually asked for again: today is needed for every row of many lists. */
+/** The last result, kept because many lists need the date of today for every row. */
 let latest = { day: Number.NaN, text: '' }
 
 /** Returns the date of an instant as `YYYY-MM-DD`, in UTC. */

@@ -280,7 +280,7 @@ export function validate<Fields extends FieldTable>(
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-/** Written as a loop, because it runs for every row of a list. */
+/** Returns a value for each field. It is a loop, because it runs for every row of a list. */
 function mapFields(fields: FieldTable, value: (field: AnyField) => unknown): Record<string, unknown> {
   const mapped: Record<string, unknown> = {}
   for (const key in fields) mapped[key] = value(fields[key]!)

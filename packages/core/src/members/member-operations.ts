@@ -162,7 +162,11 @@ function membersOf(
      * `skipSubresources`.
      */
     remove: unscopedCommand(
-      { name: `remove${owner}Member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
+      {
+        name: `remove${owner}Member`,
+        input: one.extend({ skipSubresources: z.boolean().default(false) }),
+        isConditional: true,
+      },
       async (tx, { parent, userId, skipSubresources }): Promise<void> => {
         const from = await find(tx, parent)
         const standing = await standingOf(tx, tx.actor, from)
@@ -171,6 +175,7 @@ function membersOf(
         const member = await getMember(tx, from, userId, 'direct')
         if (!isLeaving) requireNotAbove(standing, member.level)
         await requireNotLastOwner(tx, from, member)
+        tx.requireUnmodified(member.createdAtMs)
         await deleteMember(tx, from, userId)
         if (from.kind === 'group' && !skipSubresources) await deleteMembersBelow(tx, from, userId)
         await recordMemberEvent(tx, from, 'removed', { before: member, details: { level: member.level } })

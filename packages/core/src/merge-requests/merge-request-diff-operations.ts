@@ -22,7 +22,7 @@ import { findNewestVersion, type MergeRequestVersion, pageOfVersions } from './m
 /** The limits of commits that the answer to one request reads. */
 const BUDGET = { commits: 20_000, steps: 40_000 }
 
-// The permission includes reading the repository: projects cannot restrict it more than merge requests.
+// `read_merge_request` includes reading the repository: a project cannot restrict its repository more than its merge requests.
 const oneMergeRequest = { project: namespaceRef, mergeRequestIid: z.int() }
 const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
   getProject(context, project)

@@ -1,8 +1,8 @@
 import type { Kysely, Migration } from 'kysely'
 
 /**
- * Finds the members of a project or group in the order of their ids, by which the recipients of a notification are read in
- * batches, and the issues that are due soon. Each issue is announced once for each due date.
+ * Adds indexes that find the members of a project or group in the order of their ids, in which the recipients of a notification
+ * are read, and the issues that are due soon; and the due date for which an issue was announced last.
  */
 export const migration: Migration = {
   async up(db: Kysely<unknown>) {

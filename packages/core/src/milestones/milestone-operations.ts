@@ -25,6 +25,7 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
   {
     noun: 'Milestone',
     permissions: () => ({ read: 'read_milestone', write: 'admin_milestone', remove: 'remove_milestone' }),
+    isConditional: true,
   },
   (on) => ({
     list: on.list(listMilestonesInput, async (context, input) => {
@@ -63,6 +64,7 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
     remove: on.remove(removeMilestoneInput, async (tx, { milestoneId }) => {
       if (typeof milestoneId === 'string') throw notFound()
       const milestone = await getMilestone(tx, tx.subject, milestoneId)
+      tx.requireUnmodified(milestone.updatedAtMs)
       await deleteMilestone(tx, milestone.id)
       await recordChange(tx, milestoneEvents, 'removed', { before: milestone, ...parentIds(tx.subject) })
     }),

@@ -25,6 +25,8 @@ export interface User {
   /** The file name of the user's picture. */
   readonly avatar: string | undefined
   readonly createdAtMs: number
+  /** The time of the last change. A new password or a new day of activity is none. */
+  readonly updatedAtMs: number
   readonly lastActivityOn: string | undefined
 }
 

@@ -28,7 +28,7 @@ test.each([
   { level: 'participating', counts: [21, 21, 3] },
   { level: 'watch', counts: [21, 21, 18] },
   { level: 'custom', counts: [21, 21, 2] },
-] as const)('$level', ({ level, counts }) => {
+] as const)('the level $level selects its number of events for each relation of a user', ({ level, counts }) => {
   const setting = { level, switches: {} }
   expect(relations.map((relation) => selecting(setting, relation).length)).toEqual(counts)
 })

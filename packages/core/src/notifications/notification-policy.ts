@@ -1,6 +1,6 @@
 import { type EffectiveSetting, isSelected, type NotificationSwitch } from './notification-level.ts'
 
-/** The causes of notifications: the events with a switch, and those that only people who take part and watchers get. */
+/** The events that notify users: those with a switch, and approvals, which have none. */
 export type NotificationEvent =
   | Exclude<NotificationSwitch, 'newEpic' | 'approver'>
   | 'approveMergeRequest'
@@ -36,6 +36,7 @@ export interface RecipientRule {
 const watched = (event: NotificationSwitch): RecipientRule => ({ audience: 'thread', levels: ['watch'], switch: event })
 const unwatched = (event: NotificationSwitch): RecipientRule => ({ audience: 'thread', levels: [], switch: event })
 
+/** The recipients of each event; the documentation lists them too (notifications.md). */
 export const recipientRules: Readonly<Record<NotificationEvent, RecipientRule>> = {
   newRelease: { audience: 'project', levels: ['watch'], switch: 'newRelease' },
   newNote: watched('newNote'),
@@ -70,10 +71,10 @@ export const recipientRules: Readonly<Record<NotificationEvent, RecipientRule>> 
   movedProject: { audience: 'project', levels: ['participating', 'watch'], switch: 'movedProject' },
 }
 
-type Selects = (relation: Relation, rule: RecipientRule, switches: EffectiveSetting['switches']) => boolean
+type LevelRule = (relation: Relation, rule: RecipientRule, switches: EffectiveSetting['switches']) => boolean
 
-/** Tells for each level whether it selects a notification. */
-const levels: Readonly<Record<EffectiveSetting['level'], Selects>> = {
+/** The rule of each level, which tells whether it selects a notification. */
+const levelRules: Readonly<Record<EffectiveSetting['level'], LevelRule>> = {
   disabled: () => false,
   mention: (relation) => relation === 'mentioned',
   participating: (relation, rule) => relation !== 'none' || rule.levels.includes('participating'),
@@ -86,7 +87,7 @@ const levels: Readonly<Record<EffectiveSetting['level'], Selects>> = {
 export const isNotified = (
   { level, switches }: EffectiveSetting,
   { event, relation }: { readonly event: NotificationEvent; readonly relation: Relation },
-): boolean => levels[level](relation, recipientRules[event], switches)
+): boolean => levelRules[level](relation, recipientRules[event], switches)
 
 /** Tells whether a user with this setting gets a notification if they may approve the merge request. */
 export function isNotifiedAsApprover({ level, switches }: EffectiveSetting, event: NotificationEvent): boolean {

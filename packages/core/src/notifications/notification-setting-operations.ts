@@ -68,7 +68,7 @@ export const updateNotificationSetting = unscopedCommand(
   },
 )
 
-/** Defines the operations on the settings of the actor for a group or project. Everyone who sees it has one. */
+/** Defines the operations on the settings of the actor for a group or project. Everyone who sees it has a setting. */
 const settingsOn = (more: Partial<typeof address>) =>
   onGroupsAndProjects({ noun: 'NotificationSetting', permissions: () => 'set_notifications' }, (on) => ({
     get: on.get(
@@ -89,9 +89,12 @@ const settingsOn = (more: Partial<typeof address>) =>
     ),
   }))
 
-/** For a group, the address of its notifications too. An empty one stands for that of the groups above, or for everything. */
+/**
+ * The settings for groups, which also have the address of notifications about the group. Without one, that of the groups above
+ * is used, and then that for everything.
+ */
 export const { group: groupNotificationSettings } = settingsOn(address)
-/** Notifications about a project go to the address of its group. */
+/** The settings for projects. Notifications about a project go to the address of its group. */
 export const { project: projectNotificationSettings } = settingsOn({})
 
 /** Returns for each group the address that notifications about it go to, for the actor. */

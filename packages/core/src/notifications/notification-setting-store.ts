@@ -2,6 +2,7 @@ import { type Generated, sql } from 'kysely'
 import { insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { belongsTo, type ParentColumns, type ParentRef, parentColumns } from '../model/parent.ts'
+import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import type { NotificationLevel, NotificationSetting, SwitchValues } from './notification-level.ts'
 
@@ -80,4 +81,59 @@ export async function notificationEmailsIn(
     )
     .execute()
   return new Map(rows.map(({ group_id, email }) => [group_id ?? 0, email!]))
+}
+
+/**
+ * Returns the settings of users, by user: the one for the project, then those of its groups, the nearest first, then the one for
+ * everything.
+ */
+export async function settingsOfUsers(
+  { db }: ReadContext,
+  { id, groupIds }: Pick<Project, 'id' | 'groupIds'>,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly (NotificationSetting | undefined)[]>> {
+  const rows = await db
+    .selectFrom('notification_settings')
+    .select(['user_id', 'group_id', 'project_id', 'level', 'switches'])
+    .where('user_id', 'in', userIds)
+    .where((eb) =>
+      eb.or([
+        eb('project_id', '=', id),
+        eb('group_id', 'in', [0, ...groupIds]),
+        sql<boolean>`group_id is null and project_id is null`,
+      ]),
+    )
+    .execute()
+  const places = [`project ${id}`, ...groupIds.toReversed().map((groupId) => `group ${groupId}`), 'everything']
+  const settings = new Map<number, (NotificationSetting | undefined)[]>()
+  for (const { user_id, group_id, project_id, level, switches } of rows) {
+    const place = project_id !== null ? `project ${project_id}` : group_id !== null ? `group ${group_id}` : 'everything'
+    const own = settings.get(user_id) ?? places.map(() => undefined)
+    own[places.indexOf(place)] = { level, switches: JSON.parse(switches) as SwitchValues }
+    settings.set(user_id, own)
+  }
+  return settings
+}
+
+/**
+ * Returns the levels of a user for the groups, or for the projects, with a setting of the user, and `global` for those of which
+ * the user is a direct member without a setting: at most `limit`, by id.
+ */
+export async function levelsByParent(
+  { db }: ReadContext,
+  userId: number,
+  parent: ParentRef['kind'],
+  limit: number,
+): Promise<ReadonlyMap<number, NotificationLevel>> {
+  const column = `${parent}_id` as const
+  const levels = new Map<number, NotificationLevel>()
+  const settings = db.selectFrom('notification_settings').select([column, 'level']).where('user_id', '=', userId)
+  for (const row of await settings.where(column, 'is not', null).orderBy('id').limit(limit).execute()) {
+    levels.set(row[column]!, row.level)
+  }
+  const members = db.selectFrom('members').select(column).where('user_id', '=', userId)
+  for (const row of await members.where(column, 'is not', null).orderBy('id').limit(limit).execute()) {
+    if (levels.size < limit && !levels.has(row[column]!)) levels.set(row[column]!, 'global')
+  }
+  return levels
 }

@@ -3,8 +3,9 @@ import { unscopedQuery } from '../operations/operation.ts'
 import { findVisibleProjects } from '../projects/project-list-store.ts'
 import { findVisibleGroups } from '../projects/project-view-store.ts'
 import type { NotificationLevel } from './notification-level.ts'
+import { levelsByParent } from './notification-setting-store.ts'
 
-/** The most groups, and the most projects, of one list. */
+/** The limit of the groups, and that of the projects, of one list. */
 const MAX_PARENTS = 100
 
 /** The level of a user for a group or project. */
@@ -22,30 +23,21 @@ export interface ParentLevel {
 export const listOwnLevels = unscopedQuery(
   { name: 'listOwnLevels', input: z.object({}) },
   async (context): Promise<ParentLevel[]> => {
-    const { db, actor } = context
-    const userId = actor!.id
-    const idsIn = async (column: 'group_id' | 'project_id') => {
-      const levels = new Map<number, NotificationLevel>()
-      const settings = db.selectFrom('notification_settings').select([column, 'level']).where('user_id', '=', userId)
-      for (const row of await settings.where(column, 'is not', null).orderBy('id').limit(MAX_PARENTS).execute())
-        levels.set(row[column]!, row.level)
-      const members = db.selectFrom('members').select(column).where('user_id', '=', userId)
-      for (const row of await members.where(column, 'is not', null).orderBy('id').limit(MAX_PARENTS).execute())
-        if (levels.size < MAX_PARENTS && !levels.has(row[column]!)) levels.set(row[column]!, 'global')
-      return levels
-    }
-    const [groups, projects] = [await idsIn('group_id'), await idsIn('project_id')]
-    const shown = [
-      ...(await findVisibleGroups(context, actor, [...groups.keys()])).values(),
-      ...(await findVisibleProjects(context, actor, [...projects.keys()])).values(),
-    ]
-    return shown
-      .map(({ kind, id, fullPath }) => ({
-        kind,
-        id,
-        fullPath,
-        level: { group: groups, project: projects }[kind].get(id)!,
-      }))
-      .toSorted((a, b) => (a.kind === b.kind ? (a.fullPath < b.fullPath ? -1 : 1) : a.kind < b.kind ? -1 : 1))
+    const { actor } = context
+    const groups = await levelsByParent(context, actor!.id, 'group', MAX_PARENTS)
+    const projects = await levelsByParent(context, actor!.id, 'project', MAX_PARENTS)
+    const visibleGroups = await findVisibleGroups(context, actor, [...groups.keys()])
+    const visibleProjects = await findVisibleProjects(context, actor, [...projects.keys()])
+    return [...levelsOf(visibleGroups, groups), ...levelsOf(visibleProjects, projects)]
   },
 )
+
+/** Returns the parents with their levels, ordered by path. */
+function levelsOf(
+  parents: ReadonlyMap<number, Pick<ParentLevel, 'kind' | 'id' | 'fullPath'>>,
+  levels: ReadonlyMap<number, NotificationLevel>,
+): ParentLevel[] {
+  return [...parents.values()]
+    .map(({ kind, id, fullPath }) => ({ kind, id, fullPath, level: levels.get(id)! }))
+    .toSorted((one, other) => (one.fullPath < other.fullPath ? -1 : 1))
+}

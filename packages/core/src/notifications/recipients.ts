@@ -1,21 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import { actingUser } from '../model/user.ts'
 import { findUser, findUsersByUsername } from '../users/user-store.ts'
 import { mentionedUsernames } from './mentioned-usernames.ts'
-import { effectiveSetting, type NotificationSetting, type SwitchValues } from './notification-level.ts'
+import { effectiveSetting } from './notification-level.ts'
 import { isNotified, isNotifiedAsApprover, type Relation, recipientRules } from './notification-policy.ts'
-import { isSubscribable, type Notification, type SubscribableKind } from './notification-store.ts'
-
-const tables = {
-  issue: { subscriptions: 'issue_subscriptions', itemId: 'issue_id' },
-  merge_request: { subscriptions: 'merge_request_subscriptions', itemId: 'merge_request_id' },
-} as const satisfies Record<SubscribableKind, unknown>
+import { settingsOfUsers } from './notification-setting-store.ts'
+import { isSubscribable, type Notification } from './notification-store.ts'
+import { activePeople, type Candidate, commenters, type Source, subscribers, usersIn } from './recipient-store.ts'
 
 /** The number of users that are read at a time, so that the event loop is free between two batches. */
 const BATCH = 100
@@ -36,22 +31,13 @@ export interface RecipientBatch {
   readonly end: number
 }
 
-/** A user who may get a notification, or does not want those of this thread. */
-interface Candidate {
-  readonly id: number
-  readonly relation: Relation | 'unsubscribed'
-}
-
-/** Returns at most `limit` candidates with ids above `after`, ordered by id. */
-type Source = (after: number, limit: number) => Promise<readonly Candidate[]>
-
 /** The relation that counts if a user has several. */
 const strength = { none: 0, participating: 1, mentioned: 2, unsubscribed: 3 } as const
 
 /**
  * Yields the users that a notification goes to by their settings, with ids above `after`, in batches ordered by id. Whether they
  * may read it is checked when the mail is composed. Users who have unsubscribed, the user who caused it, bots and inactive users
- * are left out. At most some batches' users are in memory.
+ * are left out. The memory holds at most one batch of each source.
  */
 export async function* recipientsOf(
   context: ReadContext,
@@ -64,14 +50,14 @@ export async function* recipientsOf(
   for (let from = after; ; ) {
     const lists: (readonly Candidate[])[] = []
     for (const source of sources) lists.push(await source(from, BATCH))
-    // A source with a full list may have further candidates behind it.
+    // A source with a full list may have more candidates after its last one.
     const end = Math.min(...lists.map((list) => (list.length < BATCH ? Number.MAX_SAFE_INTEGER : list.at(-1)!.id)))
     const relations = strongestRelations(lists.flat().filter(({ id }) => id <= end))
     if (!recipientRules[event].includesActor) relations.delete(actorId ?? 0)
     const ids = [...relations.keys()].toSorted((a, b) => a - b)
     for (let at = 0; at < ids.length; at += BATCH) {
       const some = ids.slice(at, at + BATCH)
-      yield { userIds: await chosen(context, notification, notified, relations, some), end: some.at(-1)! }
+      yield { userIds: await selectedUsers(context, notification, notified, relations, some), end: some.at(-1)! }
       await setImmediate()
     }
     if (end === Number.MAX_SAFE_INTEGER) return
@@ -89,8 +75,8 @@ function strongestRelations(candidates: readonly Candidate[]): Map<number, Relat
   return new Map([...strongest].filter((entry): entry is [number, Relation] => entry[1] !== 'unsubscribed'))
 }
 
-/** Returns those of the users that their settings select, ordered by id. */
-async function chosen(
+/** Returns the users with a setting that selects the notification, ordered by id. */
+async function selectedUsers(
   context: ReadContext,
   { event }: Notification,
   { project }: Notified,
@@ -153,81 +139,4 @@ function listed(ids: readonly number[], relation: Relation): Source {
       .filter((id) => id > after)
       .slice(0, limit)
       .map((id) => ({ id, relation }))
-}
-
-/** Members, or users with a setting, of one project or group. */
-function usersIn(
-  { db }: ReadContext,
-  table: 'members' | 'notification_settings',
-  { column, id }: { readonly column: 'project_id' | 'group_id'; readonly id: number },
-): Source {
-  return async (after, limit) => {
-    const { rows } = await sql<{ user_id: number }>`
-      select user_id from ${sql.table(table satisfies keyof CoreTables)}
-      where ${sql.ref(column)} = ${id} and user_id > ${after} order by user_id limit ${limit}`.execute(db)
-    return rows.map(({ user_id }) => ({ id: user_id, relation: 'none' as const }))
-  }
-}
-
-function commenters({ db }: ReadContext, kind: SubscribableKind, itemId: number): Source {
-  return async (after, limit) => {
-    const rows = await db
-      .selectFrom('notes')
-      .select('author_id')
-      .distinct()
-      .where(tables[kind].itemId, '=', itemId)
-      .where('is_system', '=', 0)
-      .where('author_id', '>', after)
-      .orderBy('author_id')
-      .limit(limit)
-      .execute()
-    return rows.map(({ author_id }) => ({ id: author_id!, relation: 'participating' as const }))
-  }
-}
-
-function subscribers({ db }: ReadContext, kind: SubscribableKind, id: number): Source {
-  const { subscriptions, itemId } = tables[kind]
-  return async (after, limit) => {
-    const { rows } = await sql<{ user_id: number; is_subscribed: number }>`
-      select user_id, is_subscribed from ${sql.table(subscriptions)}
-      where ${sql.ref(itemId)} = ${id} and user_id > ${after} order by user_id limit ${limit}`.execute(db)
-    return rows.map(({ user_id, is_subscribed }) => ({
-      id: user_id,
-      relation: is_subscribed === 1 ? ('participating' as const) : ('unsubscribed' as const),
-    }))
-  }
-}
-
-async function activePeople({ db }: ReadContext, ids: readonly number[]): Promise<number[]> {
-  const all = db.selectFrom('users').select('id').where('id', 'in', ids).where('state', '=', 'active')
-  return (await all.where('is_bot', '=', 0).orderBy('id').execute()).map(({ id }) => id)
-}
-
-/** Returns the settings of users, by user: the one for the project, then those of its groups, the nearest first, then the one for everything. */
-async function settingsOfUsers(
-  { db }: ReadContext,
-  { id, groupIds }: Project,
-  userIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly (NotificationSetting | undefined)[]>> {
-  const rows = await db
-    .selectFrom('notification_settings')
-    .select(['user_id', 'group_id', 'project_id', 'level', 'switches'])
-    .where('user_id', 'in', userIds)
-    .where((eb) =>
-      eb.or([
-        eb('project_id', '=', id),
-        eb('group_id', 'in', [0, ...groupIds]),
-        sql<boolean>`group_id is null and project_id is null`,
-      ]),
-    )
-    .execute()
-  const places = [`project ${id}`, ...groupIds.toReversed().map((groupId) => `group ${groupId}`), 'everything']
-  const settings = new Map<number, (NotificationSetting | undefined)[]>()
-  for (const { user_id, group_id, project_id, level, switches } of rows) {
-    const place = project_id !== null ? `project ${project_id}` : group_id !== null ? `group ${group_id}` : 'everything'
-    const own = settings.get(user_id) ?? places.map(() => undefined)
-    own[places.indexOf(place)] = { level, switches: JSON.parse(switches) as SwitchValues }
-    settings.set(user_id, own)
-  }
-  return settings
 }

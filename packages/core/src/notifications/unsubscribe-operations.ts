@@ -13,7 +13,7 @@ import { type SubscribableKind, subscribableKinds } from './notification-store.t
 
 export const UNSUBSCRIBE_PATH = '/-/notifications/unsubscribe'
 
-/** The things that links end: the subscription to an issue or merge request, or all notifications about a project. */
+/** The kinds of links: they end the subscription to an issue or merge request, or all notifications about a project. */
 export const unsubscribeKinds = [...subscribableKinds, 'project'] as const
 
 /** The subscription of a user that a link ends. */
@@ -84,7 +84,7 @@ async function unsubscribe(
   })
 }
 
-/** The address and the switches of the setting stay. */
+/** Sets the level of the user for the project to `disabled`. The address and the switches of the setting stay. */
 async function disableProject(tx: OperationContext & Tx, { itemId: id, userId }: UnsubscribeLink): Promise<void> {
   const project = await tx.db.selectFrom('projects').select('id').where('id', '=', id).executeTakeFirst()
   if (project === undefined) throw invalidLink()

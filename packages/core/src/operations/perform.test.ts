@@ -1,10 +1,10 @@
-import { MAX_PENDING_WRITES } from '@penstock/db'
+import { isBrokenReference, MAX_PENDING_WRITES } from '@penstock/db'
 import { World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getGroup } from '../groups/group-store.ts'
-import type { DomainError } from '../kit/domain-error.ts'
+import { DomainError } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { EventListener } from './context.ts'
@@ -33,6 +33,15 @@ const rename = command(
   },
 )
 
+/** A command with a fault: it does not check that the project exists. */
+const star = unscopedCommand(
+  { name: 'star', input: z.object({ project: z.int() }) },
+  async ({ db, nowMs, actor }, { project }) => {
+    const row = { project_id: project, user_id: actor!.id, created_at_ms: nowMs }
+    await db.insertInto('project_stars').values(row).execute()
+  },
+)
+
 const failure = (error: DomainError) => error.failure
 
 describe('perform', () => {
@@ -57,6 +66,22 @@ describe('perform', () => {
       world.perform(mira, rename, { group: id, title: 'x' }).catch(failure),
     )
     expect(await Promise.all(answers)).toEqual([{ code: 'not_found', what: 'Group' }, { code: 'forbidden' }])
+  })
+
+  test('answers a conflict if the user was removed after the request was authenticated', async () => {
+    const mira = await world.user('mira')
+    const { id } = await world.project('tools', await world.group('ops'))
+    await world.core.db.write((db) => db.deleteFrom('users').where('id', '=', mira.id).execute())
+    expect(await world.perform(mira, star, { project: id }).catch(failure)).toEqual({
+      code: 'conflict',
+      reason: 'The user of the request was removed meanwhile',
+    })
+  })
+
+  test('does not hide the error of a row that refers to another missing row, because that is a fault of the operation', async () => {
+    const mira = await world.user('mira')
+    const error = await world.perform(mira, star, { project: 99 }).catch((thrown: unknown) => thrown)
+    expect([isBrokenReference(error), error instanceof DomainError]).toEqual([true, false])
   })
 
   test('calls listeners inside the transaction, which their errors roll back', async () => {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { DomainError, forbidden } from '../kit/domain-error.ts'
 import { parseInput } from '../kit/parse-input.ts'
 import type { Actor } from '../model/user.ts'
+import { isRemovedActor } from './actor-store.ts'
 import { countCall } from './call-limit.ts'
 import type { CallContext, Core } from './context.ts'
 import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
@@ -90,6 +91,13 @@ export async function perform<Input extends InputSchema, Result>(
       }
     }
   } catch (error) {
+    // The actor is found before the transaction; everything else that a row refers to is found inside it.
+    if (isBrokenReference(error) && (await isRemovedActor({ db: core.db.read }, actor))) {
+      throw new DomainError(
+        { code: 'conflict', reason: 'The user of the request was removed meanwhile' },
+        { cause: error },
+      )
+    }
     throw asFailure(error)
   }
 }
@@ -115,20 +123,11 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   }
 }
 
-/**
- * Converts a database error to `unavailable` or `conflict` if that is the reason. Adapters use it for reads outside of
- * operations.
- */
+/** Converts a database error to `unavailable` if that is the reason. Adapters use it for reads outside of operations. */
 export function asFailure(error: unknown): unknown {
-  if (isUnavailable(error)) {
-    return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
-  }
-  // Operations find what they refer to, such as the caller, before the transaction.
-  if (isBrokenReference(error)) return new DomainError({ code: 'conflict', reason: removedMeanwhile }, { cause: error })
-  return error
+  if (!isUnavailable(error)) return error
+  return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
 }
-
-const removedMeanwhile = 'Something that the request refers to was removed meanwhile'
 
 /** Rejects callers that lack a sign-in or administrator rights. Adapters call it before they parse parameters. */
 export function requireCaller(actor: Actor, caller: Caller): void {

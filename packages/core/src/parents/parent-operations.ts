@@ -28,6 +28,8 @@ interface AreaOnParents {
   readonly readers?: Caller
   /** The permissions, or the one that all operations need. */
   readonly permissions: (kind: Subject['kind']) => AreaPermissions | Permission
+  /** Set if `remove` calls `requireUnmodified`. */
+  readonly isConditional?: boolean
 }
 
 interface AreaPermissions {
@@ -66,7 +68,10 @@ export function onGroupsAndProjects<Operations>(
   return { group: define(definitionsOf(area, 'group')), project: define(definitionsOf(area, 'project')) }
 }
 
-function definitionsOf({ noun, readers, permissions }: AreaOnParents, kind: Subject['kind']): DefineOnParent {
+function definitionsOf(
+  { noun, readers, permissions, isConditional = false }: AreaOnParents,
+  kind: Subject['kind'],
+): DefineOnParent {
   const needed = permissions(kind)
   const { read, write, remove = write } = typeof needed === 'string' ? { read: needed, write: needed } : needed
   const owned = `${kind === 'group' ? 'Group' : 'Project'}${noun}`
@@ -77,7 +82,7 @@ function definitionsOf({ noun, readers, permissions }: AreaOnParents, kind: Subj
     get: (input, run) => query({ name: `get${owned}`, input, ...reads }, run),
     create: (input, run) => command({ name: `create${owned}`, input, permission: write, subject }, run),
     update: (input, run) => command({ name: `update${owned}`, input, permission: write, subject }, run),
-    remove: (input, run) => command({ name: `remove${owned}`, input, permission: remove, subject }, run),
+    remove: (input, run) => command({ name: `remove${owned}`, input, permission: remove, subject, isConditional }, run),
     listEach: (input, run) => batchQuery({ name: `list${owned}sOfEach`, input, permission: read }, run),
   }
 }

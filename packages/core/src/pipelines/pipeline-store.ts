@@ -141,6 +141,26 @@ export async function pipelinesByKey(
   return found
 }
 
+/** The limit of earlier pipelines that `resultBefore` reads. */
+const MAX_EARLIER = 100
+
+/** Returns the status of the newest earlier pipeline of the ref that succeeded or failed; `undefined` if there is none. */
+export async function resultBefore(
+  { db }: ReadContext,
+  { projectId, id, ref }: Pick<Pipeline, 'projectId' | 'id' | 'ref'>,
+): Promise<'success' | 'failed' | undefined> {
+  const earlier = await db
+    .selectFrom('pipelines')
+    .select('status')
+    .where('project_id', '=', projectId)
+    .where('ref', '=', ref ?? '')
+    .where('pipeline_id', '<', id)
+    .orderBy('pipeline_id', 'desc')
+    .limit(MAX_EARLIER)
+    .execute()
+  return earlier.map(({ status }) => status).find((status) => status === 'success' || status === 'failed')
+}
+
 export async function insertPipeline(
   tx: Tx,
   { id, fullPath }: Project,

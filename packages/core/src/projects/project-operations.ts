@@ -131,10 +131,11 @@ async function applyChanges(
 }
 
 export const removeProject = command(
-  { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
+  { name: 'removeProject', input: oneProject, permission: 'remove_project', subject, isConditional: true },
   async (tx): Promise<Project> => {
     const { isAdministrator } = await standingOf(tx, tx.actor, tx.subject)
     if (!isAdministrator && (await settingOf(tx.core, 'default_project_deletion_protection'))) throw forbidden()
+    tx.requireUnmodified(tx.subject.lastActivityAtMs)
     await remove(tx, tx.subject)
     return tx.subject
   },

@@ -73,10 +73,11 @@ export const updateReleaseLink = command(
 )
 
 export const removeReleaseLink = command(
-  { name: 'removeReleaseLink', input: releaseLinkInput, ...writes },
+  { name: 'removeReleaseLink', input: releaseLinkInput, ...writes, isConditional: true },
   async (tx, { tagName, linkId }): Promise<ReleaseLink> => {
     const release = await getReleaseOfLinks(tx, tagName)
     const before = await getLink(tx, release, linkId)
+    tx.requireUnmodified(before.updatedAtMs)
     await deleteLink(tx, before.id)
     await recordChange(tx, linkEvents, 'removed', { before, projectId: tx.subject.id })
     return shown(tx, release, before)

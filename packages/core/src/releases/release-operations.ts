@@ -82,7 +82,8 @@ export const createRelease = steps(
     validate(releaseDraft, draft)
     const links = linkDrafts(input.assets?.links ?? [])
     if ((await findRelease(context, project, tag)) !== undefined) throw exists()
-    const milestoneIds = (await milestonesAfter(context, project, input)) ?? []
+    // Checked before the tag is made; read again with the release, because a milestone may be removed in between.
+    await milestonesAfter(context, project, input)
     const sha = await shaOfTag(context, tag)
     // A tag is a change of the repository, which can be disabled while releases are not.
     const needed = sha === undefined ? (['write_release', 'push_code'] as const) : (['write_release'] as const)
@@ -91,6 +92,7 @@ export const createRelease = steps(
       const now = await getProject(tx, project.id)
       for (const permission of needed) await requirePermission(tx, now, permission)
       if ((await findRelease(tx, now, tag)) !== undefined) throw exists()
+      const milestoneIds = (await milestonesAfter(tx, now, input)) ?? []
       const release = await insertRelease(tx, {
         projectId: now.id,
         tag,
@@ -136,7 +138,7 @@ export const updateRelease = steps(
 
 /** Removes a release. Its tag stays. */
 export const removeRelease = steps(
-  { name: 'removeRelease', input: releaseInput, ...writes },
+  { name: 'removeRelease', input: releaseInput, ...writes, isConditional: true },
   async (context, { tagName }): Promise<Release> => {
     const found = await findRelease(context, context.subject, tagName)
     if (found === undefined) throw forbidden()
@@ -144,6 +146,7 @@ export const removeRelease = steps(
     await context.write(async (tx) => {
       const project = await getProject(tx, context.subject.id)
       const before = await releaseToWrite(tx, project, tagName)
+      tx.requireUnmodified(before.updatedAtMs)
       await deleteRelease(tx, before.id)
       await recordChange(tx, releaseEvents, 'removed', { before, projectId: project.id })
     })

@@ -8,7 +8,7 @@ import { accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
-import { performBatch } from '../operations/perform.ts'
+import { perform, performBatch } from '../operations/perform.ts'
 import { updateProject } from '../projects/project-operations.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
 import { getTag, listTags } from '../repositories/tag-operations.ts'
@@ -99,10 +99,26 @@ test('releases are ordered by their time, which may be in the future', async () 
   expect(await tags({ orderBy: 'created_at', sort: 'asc' })).toEqual(['v1', 'v3', 'v2'])
 })
 
-test('filters find the releases that were changed since, or not since, a time', async () => {
+test('a milestone that is removed while the tag of a release is made is not found, and there is no tag', async () => {
+  const { id } = await world.perform(mira, projectMilestones.create, { parent: project.id, title: 'May' })
+  const { db } = world.core
+  const write: typeof db.write = async (work, options) => {
+    await db.write((tx) => tx.deleteFrom('milestones').where('id', '=', id).execute())
+    return db.write(work, options)
+  }
+  const core = { ...world.core, db: { ...db, write } }
+  const draft = { project: project.id, tagName: 'v1', ref: 'main', milestoneIds: [id] }
+  expect(await perform(core, mira, createRelease, draft).catch(failure)).toEqual({
+    code: 'refused',
+    message: `Milestone(s) not found: ${id}`,
+  })
+  expect(await world.perform(mira, getTag, on('v1')).catch(failure)).toMatchObject({ code: 'not_found' })
+})
+
+test('releases are filtered by the time of their last change', async () => {
   await create('v1')
   await create('v2')
-  world.clock.advance(DAY_MS)
+  await world.clock.advance(DAY_MS)
   const now = new Date(world.clock.nowMs()).toISOString()
   await world.perform(mira, updateRelease, { ...on('v1'), name: 'One' })
   const tags = async (filter: object) =>

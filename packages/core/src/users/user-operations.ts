@@ -138,6 +138,7 @@ export const removeUser = unscopedCommand(
     name: 'removeUser',
     caller: 'administrator',
     input: z.object({ user: z.int(), hardDelete: z.boolean().default(false) }),
+    isConditional: true,
   },
   async (tx, { user: id, hardDelete }): Promise<void> => {
     const user = await getUser(tx, id)
@@ -147,6 +148,7 @@ export const removeUser = unscopedCommand(
         code: 'conflict',
         reason: 'User cannot be removed while being the sole owner of a group',
       })
+    tx.requireUnmodified(user.updatedAtMs)
     for (const project of await deleteProjectsOf(tx, { ownerId: id }))
       await tx.recordEvent({ type: 'project.removed', objectId: project.id, details: { path: project.fullPath } })
     await removePersonalSnippets(tx, id)

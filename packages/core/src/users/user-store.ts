@@ -200,6 +200,7 @@ export function userOf(row: UserRow): User {
     settings: settingsFrom(userSettings, row.settings),
     avatar: row.avatar ?? undefined,
     createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
     lastActivityOn: row.last_activity_on ?? undefined,
   }
 }

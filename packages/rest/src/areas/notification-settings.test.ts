@@ -143,7 +143,7 @@ describe.each(['group', 'project'] as const)('settings for a %s', (kind) => {
     expect((await call('GET', 'notification_settings'))[1]).toMatchObject({ level: 'participating' })
   })
 
-  test('take a confirmed address for a group, which its answer does not show', async () => {
+  test('take a confirmed address for a group and ignore one for a project, and no answer shows it', async () => {
     const { world } = server
     const root = await world.user('root', { isAdministrator: true })
     const add = (email: string, skipConfirmation: boolean) =>

@@ -1,7 +1,7 @@
 import { CONFIRM_EMAIL_PATH, type Core, confirmEmail, DomainError, perform } from '@penstock/core'
 import { html, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
-import { type Answer, pageRoutes, tooOften } from './page.ts'
+import { type Answer, pageRoutes, tooOftenPage } from './page.ts'
 
 /**
  * Returns the routes of the page that the link in a confirmation mail opens. It needs no sign-in. Programs that open the
@@ -42,7 +42,7 @@ async function confirm(core: Core, { body, source }: RouteRequest): Promise<Answ
     return { status: 200, title: TITLE, body: html`<p role="status">The address ${email} is confirmed.</p>` }
   } catch (error) {
     const reason = error instanceof DomainError ? problems[error.failure.code] : undefined
-    if (reason === undefined) return tooOften(TITLE, error)
+    if (reason === undefined) return tooOftenPage(TITLE, error)
     return { status: 422, title: TITLE, body: html`<p role="alert">${reason}</p>` }
   }
 }

@@ -12,7 +12,7 @@ const PAGE = '/-/account/notifications'
 
 withPages()
 
-test('needs a sign-in', async () => {
+test('the page of notification levels needs a sign-in', async () => {
   const page = await newBrowser().get(PAGE)
   expect([page.status, page.location]).toEqual([303, expect.stringContaining('/users/sign_in?')])
 })

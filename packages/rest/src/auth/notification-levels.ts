@@ -19,7 +19,7 @@ import { csrfFieldFor, isOurForm } from './session-cookie.ts'
 import { NOTIFICATION_LEVELS_PATH, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
 
 const labels: Readonly<Record<NotificationLevel, string>> = {
-  global: 'As above it (global)',
+  global: 'The level of the group above, or of everything (global)',
   watch: 'Most events (watch)',
   participating: 'Threads in which I take part (participating)',
   mention: 'What mentions me (mention)',
@@ -30,30 +30,29 @@ const labels: Readonly<Record<NotificationLevel, string>> = {
 /** Returns the routes of the page on which users choose their notification levels. */
 export function notificationLevelRoutes(core: Core): ServedRoute[] {
   return pageRoutes(core, [
-    { method: 'GET', path: NOTIFICATION_LEVELS_PATH, handle: (request) => handle(core, request) },
-    { method: 'POST', path: NOTIFICATION_LEVELS_PATH, handle: (request) => handle(core, request, save) },
+    { method: 'GET', path: NOTIFICATION_LEVELS_PATH, handle: (request) => show(core, request) },
+    { method: 'POST', path: NOTIFICATION_LEVELS_PATH, handle: (request) => submit(core, request) },
   ])
 }
 
-type Fields = ReturnType<typeof fieldsOf>
-
-async function handle(
-  core: Core,
-  request: RouteRequest,
-  act?: (core: Core, signedIn: SignedIn, fields: Fields) => Promise<void>,
-): Promise<Answer> {
+async function show(core: Core, request: RouteRequest): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
-  if (signedIn === undefined) return redirectReply(signInUrl(core, NOTIFICATION_LEVELS_PATH))
-  if (act === undefined) return levelsPage(core, signedIn, { status: 200 })
+  return signedIn === undefined ? toSignIn(core) : levelsPage(core, signedIn, { status: 200 })
+}
+
+const toSignIn = (core: Core): Answer => redirectReply(signInUrl(core, NOTIFICATION_LEVELS_PATH))
+
+async function submit(core: Core, request: RouteRequest): Promise<Answer> {
+  const signedIn = await signedInUser(core, request)
+  if (signedIn === undefined) return toSignIn(core)
   const fields = fieldsOf(request.body)
   if (!isOurForm(request, signedIn.secret, fields.csrf_token)) {
     return levelsPage(core, signedIn, { status: 403, problem: 'The form has expired. Please try again.' })
   }
   try {
-    await act(core, signedIn, fields)
+    await save(core, signedIn, fields)
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    const problem = problems[error.failure.code]
+    const problem = error instanceof DomainError ? problems[error.failure.code] : undefined
     if (problem === undefined) throw error
     return levelsPage(core, signedIn, { status: 422, problem })
   }
@@ -68,8 +67,8 @@ const problems: Readonly<Partial<Record<DomainError['failure']['code'], string>>
   forbidden: 'There is no such group or project.',
 }
 
-/** The field `parent` is `group` or `project` with the path of it; without it the setting for everything changes. */
-async function save(core: Core, { user }: SignedIn, fields: Fields): Promise<void> {
+/** Saves the level for the group or project that `kind` and `path` name; without `kind`, the level and the address for everything. */
+async function save(core: Core, { user }: SignedIn, fields: ReturnType<typeof fieldsOf>): Promise<void> {
   const { kind, path: parent = '', level, notification_email: notificationEmail } = fields
   const actor = actingUser(user)
   if (kind === 'group') await perform(core, actor, groupNotificationSettings.update, { parent, level })
@@ -98,7 +97,7 @@ async function levelsPage(
 <p>You are signed in as ${user.username}. <a href="${externalUrl}/">Start page</a></p>
 <h2>Everything</h2>
 <form method="post" action="${action}">
-${csrf}<p><label>Level ${levelSelect('level', everywhere.level)}</label></p>
+${csrf}<p><label>Level ${levelSelect(everywhere.level)}</label></p>
 <p><label>Address <select name="notification_email">${confirmed.map(({ email }) => option(email, email, everywhere.notificationEmail))}</select></label></p>
 <p><button class="primary">Save</button></p>
 </form>
@@ -117,7 +116,7 @@ ${parents.map(
 ${csrf}${hiddenFields([
   { name: 'kind', value: kind },
   { name: 'path', value: fullPath },
-])}${levelSelect(`Level of ${fullPath}`, level)}
+])}${levelSelect(level, `Level of ${fullPath}`)}
 <button aria-label="Save the level of ${fullPath}">Save</button>
 </form></td>
 </tr>
@@ -129,7 +128,7 @@ ${csrf}${hiddenFields([
 <form method="post" action="${action}">
 ${csrf}<p><label>Kind <select name="kind"><option value="group">group</option><option value="project">project</option></select></label></p>
 <p><label>Path <input name="path" maxlength="1024" autocomplete="off" required></label></p>
-<p><label>Its level ${levelSelect('level', 'watch')}</label></p>
+<p><label>Its level ${levelSelect('watch')}</label></p>
 <p><button>Save its level</button></p>
 </form>`,
   }
@@ -140,5 +139,6 @@ const option = (value: string, label: string, chosen: string): Html =>
     ? html`<option value="${value}" selected>${label}</option>`
     : html`<option value="${value}">${label}</option>`
 
-const levelSelect = (label: string, chosen: NotificationLevel): Html =>
-  html`<select name="level"${label === 'level' ? [] : html` aria-label="${label}"`}>${notificationLevels.map((level) => option(level, labels[level], chosen))}</select>`
+/** @param name the accessible name; not needed within a label */
+const levelSelect = (chosen: NotificationLevel, name?: string): Html =>
+  html`<select name="level"${name === undefined ? [] : html` aria-label="${name}"`}>${notificationLevels.map((level) => option(level, labels[level], chosen))}</select>`

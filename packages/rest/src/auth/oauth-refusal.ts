@@ -31,7 +31,7 @@ export const invalidTokenReply = (why: keyof typeof invalidTokenTexts): Reply =>
   refusalReply('invalid_token', `The access token ${invalidTokenTexts[why]}`, 401)
 
 /**
- * The errors that a polling device has to tell apart. Their responses have no `WWW-Authenticate` header, because some
+ * The errors that a polling device must distinguish. Their responses have no `WWW-Authenticate` header, because some
  * clients do not read the body of a response that has one.
  */
 const withoutChallenge: readonly string[] = [

@@ -99,8 +99,8 @@ ${body}
   }
 }
 
-/** Returns the page for a call that came too often, and throws every other error. */
-export function tooOften(title: string, error: unknown): Page {
+/** Returns the page for an error with the code `too_often`. @throws every other error */
+export function tooOftenPage(title: string, error: unknown): Page {
   if (!(error instanceof DomainError && error.failure.code === 'too_often')) throw error
   const headers = { 'Retry-After': String(error.failure.retryAfterSeconds) }
   return { status: 429, title, headers, body: html`<p role="alert">Too many attempts. Please try again later.</p>` }

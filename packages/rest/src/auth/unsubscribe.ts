@@ -1,12 +1,12 @@
 import { type Core, DomainError, perform, UNSUBSCRIBE_PATH, unsubscribeByLink, unsubscribeKinds } from '@penstock/core'
 import { html, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
-import { type Answer, pageRoutes, tooOften } from './page.ts'
+import { type Answer, pageRoutes, tooOftenPage } from './page.ts'
 
 /**
  * Returns the routes of the page that ends a subscription. It needs no sign-in, and only its button changes anything, because
- * programs that check the links of mails open them. Mail programs
- * with a button for it send the form themselves (RFC 8058), with the parameters in the query.
+ * programs that check the links of mails open them. Mail programs with a button for it send the form themselves (RFC 8058), with
+ * the parameters in the query.
  */
 export const unsubscribeRoutes = (core: Core): ServedRoute[] =>
   pageRoutes(core, [
@@ -45,7 +45,7 @@ async function unsubscribe(core: Core, { body, query, source }: RouteRequest): P
     return { status: 200, title: TITLE, body: html`<p role="status">You have unsubscribed.</p>` }
   } catch (error) {
     if (error instanceof DomainError && ['refused', 'parameters'].includes(error.failure.code)) return invalidLink
-    return tooOften(TITLE, error)
+    return tooOftenPage(TITLE, error)
   }
 }
 
