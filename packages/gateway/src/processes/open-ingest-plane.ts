@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isUnavailable } from '@penstock/db'
 import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
@@ -102,7 +103,7 @@ class Plane implements OpenPlane {
     this.#config = config
     this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${randomUUID()}`
     this.#deps = deps
-    this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
+    this.#watch = new SnapshotWatch({ db, clock, random, log, instanceId: this.instanceId })
     this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
@@ -141,6 +142,7 @@ class Plane implements OpenPlane {
     const config = this.#config
     const { db, clock, random, log } = this.#deps
     await this.#watch.refresh()
+    await this.#shareLimits()
     this.#limiter.restore(await usageSince(db, clock.nowMs() - DAY_MS), clock.nowMs())
     this.#startRepeatingTasks()
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
@@ -244,24 +246,33 @@ class Plane implements OpenPlane {
     return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
-  /** Starts the tasks that repeat independently of requests. */
+  /**
+   * Starts the tasks that repeat independently of requests. They leave the store alone while it cannot be read: its failure has
+   * been logged, and what they would write stays in memory.
+   */
   #startRepeatingTasks(): void {
-    const { db, clock, log } = this.#deps
+    const { clock, log } = this.#deps
     const watching = this.#watch.run()
-    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () =>
-      this.#recordUse(),
-    )
+    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, async () => {
+      if (!this.#watch.isFailing) await this.#recordUse()
+    })
     const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
-      const live = await listLiveInstances(db, clock.nowMs())
-      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
       this.#accessLog.sweep(clock.nowMs())
+      if (!this.#watch.isFailing) await this.#shareLimits()
     })
     this.#closers.push(async () => {
       await Promise.all([usage.end(), shares.end()])
-      await this.#recordUse()
+      await this.#recordLastUse()
       await this.#watch.close()
       await watching
     })
+  }
+
+  /** Divides the limits among the living processes. */
+  async #shareLimits(): Promise<void> {
+    const { db, clock } = this.#deps
+    const live = await listLiveInstances(db, clock.nowMs())
+    this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
   }
 
   async #recordUse(): Promise<void> {
@@ -272,6 +283,16 @@ class Plane implements OpenPlane {
     } catch (error) {
       this.#metrics.tokens.putBack(rows)
       throw error
+    }
+  }
+
+  /** Records the use since the last time. If the store is away, that use is lost: a process must end all the same. */
+  async #recordLastUse(): Promise<void> {
+    try {
+      await this.#recordUse()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      this.#deps.log.error({ event: 'usage.lost', err: error }, 'the last use of tokens could not be recorded')
     }
   }
 }

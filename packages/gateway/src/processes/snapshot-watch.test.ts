@@ -13,7 +13,7 @@ beforeEach(async () => {
   lines = []
   const { db, clock } = gateway
   const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
-  watch = new SnapshotWatch({ db, clock, log, instanceId: 'ours' })
+  watch = new SnapshotWatch({ db, clock, random: () => 0, log, instanceId: 'ours' })
 })
 afterEach(() => gateway.close())
 

@@ -44,6 +44,9 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
   return text
 }
 
+/** Returns whether a text has the form of a public id. PostgreSQL refuses texts that no id can be, such as U+0000. */
+export const isPublicId = (text: string): boolean => /^[0-9A-Za-z]{12}$/.test(text)
+
 /** Returns 43 random letters (256 bits), for secrets that no person types and no scanner has to find. */
 export const newPlainSecret = (randomBytes: RandomBytes): string => randomBase62(SECRET_LENGTH, randomBytes)
 
