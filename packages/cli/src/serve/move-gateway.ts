@@ -8,9 +8,8 @@ import { databaseErrorText, isDatabaseError, requireUsable } from '../process/da
 import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { databaseUrl } from '../settings/setting-shapes.ts'
-import type { Settings } from '../settings/setting-table.ts'
-import { formatCount } from '../text/wording.ts'
-import { MOVED_STORE_FILE, openDatabaseOf, requireStore, STORE_FILE, settingsOf } from './operator.ts'
+import { counted, formatCount } from '../text/wording.ts'
+import { MOVED_STORE_FILE, openDatabaseOf, requireStoreFile, STORE_FILE, settingsOf } from './operator.ts'
 
 const TARGET = 'the database of --to'
 
@@ -23,14 +22,15 @@ const TARGET = 'the database of --to'
 export async function moveGateway(to: string, flags: OptionValues, environment: Environment): Promise<number> {
   const { env, clock, stderr, signal } = environment
   if (databaseUrl.parse(to) === undefined) throw new UsageError(`--to must be ${databaseUrl.form}`)
-  const settings: Settings = settingsOf(flags, without(env, 'PENSTOCK_GATEWAY_DATABASE_URL'))
-  const source = { dataDir: settings.dataDir, 'gateway.databaseUrl': undefined }
-  requireStore(flags, { ...environment, env: without(env, 'PENSTOCK_GATEWAY_DATABASE_URL') })
+  const { dataDir } = settingsOf(flags, env)
+  requireStoreFile({ dataDir })
   prepareDataDirectory(
-    settings.dataDir,
+    dataDir,
     jsonLog(stderr, () => clock.nowMs()),
   )
-  const moving = { source: await openDatabaseOf(source), target: connectToStore(to) }
+  // The plane comes from the file even if the settings name the target already.
+  const source = await openDatabaseOf({ dataDir, 'gateway.databaseUrl': undefined })
+  const moving = { source, target: connectToStore(to) }
   try {
     await requireUsable(TARGET, moving.target.read.introspection.getTables())
     await movePlane({
@@ -38,7 +38,7 @@ export async function moveGateway(to: string, flags: OptionValues, environment: 
       nowMs: () => clock.nowMs(),
       signal,
       onTable: ({ name, rows, copied, digest }) =>
-        write(stderr, `${name}: ${formatCount(rows)} rows, ${formatCount(copied)} copied now, SHA-256 sum ${digest}\n`),
+        write(stderr, `${name}: ${counted(rows, 'row')}, ${formatCount(copied)} copied now, SHA-256 sum ${digest}\n`),
     })
   } catch (error) {
     if (error instanceof ConfigError) throw new UsageError(error.message)
@@ -50,18 +50,17 @@ export async function moveGateway(to: string, flags: OptionValues, environment: 
     await moving.source.close()
     await moving.target.close()
   }
-  retire(settings.dataDir)
-  await write(stderr, notice(settings.dataDir))
-  return exitCodes.ok
-}
-
-/** Renames the file, so that no gateway uses the plane that stays behind. */
-function retire(dataDir: string): void {
   const file = join(dataDir, STORE_FILE)
+  // The last process that closes an SQLite database removes its log.
   if (existsSync(`${file}-wal`)) {
-    throw new UsageError(`another process uses ${file}: stop it, and run the same command again`)
+    const advice = 'stop it, and run the same command again'
+    await write(stderr, `penstock: everything is copied, but another process uses ${file}: ${advice}\n`)
+    return exitCodes.incomplete
   }
+  // A gateway that is started without the new setting must not use the plane that stays behind.
   renameSync(file, join(dataDir, MOVED_STORE_FILE))
+  await write(stderr, notice(dataDir))
+  return exitCodes.ok
 }
 
 const notice = (dataDir: string): string =>
@@ -70,6 +69,3 @@ const notice = (dataDir: string): string =>
     'Next: set PENSTOCK_GATEWAY_DATABASE_URL on every host, and copy the pepper of this data directory to every other one.',
     '',
   ].join('\n')
-
-const without = (env: Environment['env'], name: string): Environment['env'] =>
-  Object.fromEntries(Object.entries(env).filter(([variable]) => variable !== name))

@@ -79,7 +79,7 @@ export async function openDatabaseOf(
   survives: 'power-loss' | 'process-loss' = 'power-loss',
 ): Promise<GatewayDb> {
   const { location, name } = gatewayDatabase(settings)
-  requireNotMoved(settings)
+  if (settings['gateway.databaseUrl'] === undefined) requireNotMoved(settings.dataDir)
   try {
     return await requireUsable(name, openGatewayStore(location, survives))
   } catch (error) {
@@ -88,12 +88,11 @@ export async function openDatabaseOf(
 }
 
 /** @throws {UsageError} if the plane of the data directory was moved, because a new one would enforce nothing */
-function requireNotMoved(settings: StoreSettings): void {
-  const moved = join(settings.dataDir, MOVED_STORE_FILE)
-  const isOnSqlite = settings['gateway.databaseUrl'] === undefined
-  if (!isOnSqlite || existsSync(join(settings.dataDir, STORE_FILE)) || !existsSync(moved)) return
+function requireNotMoved(dataDir: string): void {
+  const moved = join(dataDir, MOVED_STORE_FILE)
+  if (existsSync(join(dataDir, STORE_FILE)) || !existsSync(moved)) return
   throw new UsageError(
-    `the gateway store of ${settings.dataDir} was moved to PostgreSQL: set PENSTOCK_GATEWAY_DATABASE_URL, or rename ${moved} to go back`,
+    `the gateway store of ${dataDir} was moved to PostgreSQL: set PENSTOCK_GATEWAY_DATABASE_URL, or rename ${moved} to go back`,
   )
 }
 
@@ -109,11 +108,13 @@ async function requireMoved(settings: StoreSettings, db: GatewayDb): Promise<voi
 /** @throws {UsageError} if the directory has no gateway store, so that a mistyped name does not create one */
 export function requireStore(flags: OptionValues, { env }: Environment): void {
   const settings = settingsOf(flags, env)
-  if (settings['gateway.databaseUrl'] !== undefined) return
-  requireNotMoved(settings)
-  if (!existsSync(join(settings.dataDir, STORE_FILE))) {
-    throw new UsageError(`there is no gateway store in ${settings.dataDir}`)
-  }
+  if (settings['gateway.databaseUrl'] === undefined) requireStoreFile(settings)
+}
+
+/** @throws {UsageError} if the directory has no gateway store */
+export function requireStoreFile({ dataDir }: Pick<Settings, 'dataDir'>): void {
+  requireNotMoved(dataDir)
+  if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
 }
 
 /** Returns the settings, with the data directory of the flag. */

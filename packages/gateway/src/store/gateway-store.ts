@@ -35,7 +35,8 @@ export const connectToStore = (location: string, survives?: SqliteOptions['survi
     ? openPostgres<GatewayTables>(location, postgresOptions)
     : openSqlite<GatewayTables>(location, survives && { survives })
 
-async function requireUsableSchema(db: GatewayDb): Promise<void> {
+/** @throws ConfigError if the schema of a PostgreSQL database cannot be that of a gateway */
+export async function requireUsableSchema(db: Pick<GatewayDb, 'read'>): Promise<void> {
   const names = await listTables(db)
   requireNoForeignTable(names)
   if (names.includes(UNFINISHED_MOVE)) {

@@ -5,7 +5,7 @@ import type { GatewayDb } from './tables.ts'
 export const UNFINISHED_MOVE = 'unfinished_move'
 
 /** Returns the names of all tables in the schema, including those about migrations. */
-export async function listTables(db: GatewayDb): Promise<readonly string[]> {
+export async function listTables(db: Pick<GatewayDb, 'read'>): Promise<readonly string[]> {
   const tables = await db.read.introspection.getTables({ withInternalKyselyTables: true })
   return tables.map(({ name }) => name)
 }
