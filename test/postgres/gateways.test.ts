@@ -9,6 +9,7 @@ import { startSink } from '../gateway/accepting-sink.ts'
 import { exportOnce } from '../gateway/export-client.ts'
 import { metricLines } from '../gateway/metrics-page.ts'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
+import { type SteppedGateway, startGatewayAt } from '../gateway/stepped-clock.ts'
 import { until } from '../gateway/until.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 import { Relay } from './relay.ts'
@@ -129,6 +130,68 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     const ended = await gateway.stop()
     expect(ended.exitCode).toBe(0)
     expect(ended.stderr).toContain('"usage.lost"')
+  })
+
+  test('X-16: two gateways share a daily quota, and one may use what the other leaves', async () => {
+    const env = {
+      PENSTOCK_GATEWAY_DATABASE_URL: schema.location,
+      PENSTOCK_PEPPERS: PEPPERS,
+      PENSTOCK_UPSTREAM: sinkUrl,
+    }
+    let nowMs = Date.parse('2026-11-21T07:03:00Z')
+    const gateways = [await startGatewayAt(nowMs, env), await startGatewayAt(nowMs, env)] as const
+    const [one, other] = gateways
+    /** Lets ten seconds pass, in steps in which neither takes the other for dead. */
+    const pass = async () => {
+      for (let step = 0; step < 2; step += 1) {
+        nowMs += 5_000
+        await Promise.all(gateways.map((gateway) => gateway.advanceTo(nowMs)))
+      }
+    }
+    /** Creates a token. The answer waits until both gateways use it, and a clock that stands still ends no wait. */
+    const newToken = async (gateway: SteppedGateway, perDay: number) => {
+      let created: { id: string; token: string } | undefined
+      const creating = gateway.token({ limits: { all: { day: { requests: perDay } } } }).then((token) => {
+        created = token
+      })
+      await until('the token is created', () => {
+        for (const { clock } of gateways) clock.wakeEverySecondTasks()
+        return created
+      })
+      await creating
+      return created!
+    }
+    for (const gateway of gateways) {
+      await until('a quota of one is refused because it cannot be divided by two', async () => {
+        await pass()
+        return (await codeOf(gateway, (await newToken(gateway, 1)).token)) === 429
+      })
+    }
+    const { id, token } = await newToken(one, 10)
+    let passed = 0
+    const exportUntilRefused = async (gateway: RunningGateway) => {
+      for (; (await codeOf(gateway, token)) === 200; passed += 1) expect(passed).toBeLessThan(10)
+    }
+    await exportUntilRefused(one)
+    expect(passed).toBe(5)
+    // The last request stays reserved for the other gateway.
+    await until('one has used all but the last', async () => {
+      await pass()
+      await exportUntilRefused(one)
+      return passed === 9
+    })
+    await until('the other refuses at once', async () => {
+      await pass()
+      const before = passed
+      await exportUntilRefused(other)
+      return passed === before
+    })
+    await until('the use is stored', async () => {
+      await pass()
+      const { json } = await other.call<{ usage_24h: { requests: number } }>('GET', `/tokens/${id}`)
+      return json.usage_24h.requests === passed
+    })
+    expect(passed).toBeLessThanOrEqual(10)
   })
 
   describe('the start', () => {

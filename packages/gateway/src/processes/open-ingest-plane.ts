@@ -20,6 +20,7 @@ import { HeadReader } from '../ingest/http-headers.ts'
 import { defaultListenerSettings, type Listener, openListener } from '../ingest/listener.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
+import { haveQuota } from '../limits/token-limit-state.ts'
 import { AccessLog } from '../metrics/access-log.ts'
 import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -28,7 +29,7 @@ import type { Peppers } from '../secrets/pepper.ts'
 import { listLiveInstances } from '../store/instances.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { Authenticator } from '../tokens/authenticator.ts'
-import { recordUse, usageSince } from '../tokens/usage-store.ts'
+import { recordUse, usageOfDay, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
@@ -59,7 +60,7 @@ export interface OpenPlane extends IngestPlane {
  * prefix.
  */
 const GATE_ID_PREFIX = 'gate-'
-/** The intervals at which usage is stored (T-17) and the limits are divided among the processes. */
+/** The intervals at which usage is stored and exchanged (T-17), and the limits are divided among the processes. */
 const USAGE_INTERVAL_MS = 10_000
 const SHARE_INTERVAL_MS = 5_000
 const DAY_MS = 86_400_000
@@ -254,7 +255,9 @@ class Plane implements OpenPlane {
     const { clock, log } = this.#deps
     const watching = this.#watch.run()
     const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, async () => {
-      if (!this.#watch.isFailing) await this.#recordUse()
+      if (this.#watch.isFailing) return
+      await this.#recordUse()
+      await this.#exchangeUse()
     })
     const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
       this.#accessLog.sweep(clock.nowMs())
@@ -278,12 +281,25 @@ class Plane implements OpenPlane {
   async #recordUse(): Promise<void> {
     const rows = this.#metrics.tokens.take()
     if (rows.length === 0) return
+    const { db, clock } = this.#deps
     try {
-      await recordUse(this.#deps.db, rows)
+      await recordUse(db, rows)
     } catch (error) {
       this.#metrics.tokens.putBack(rows)
       throw error
     }
+    const stored = rows.map(({ lastUsedAtMs, ...use }) => ({ ...use, atMs: lastUsedAtMs }))
+    this.#limiter.addStored(stored, clock.nowMs())
+  }
+
+  /** Takes over what the other processes have used of the daily quotas. */
+  async #exchangeUse(): Promise<void> {
+    const { db, clock } = this.#deps
+    const tokens = [...(this.#watch.current?.byId.values() ?? [])]
+    const limited = tokens.filter(({ limits }) => limits !== undefined && haveQuota(limits)).map(({ id }) => id)
+    if (limited.length === 0) return
+    const used = await usageOfDay(db, limited, clock.nowMs())
+    this.#limiter.exchange(limited, used, clock.nowMs())
   }
 
   /** Records the use since the last time. If the store is away, that use is lost: a process must end all the same. */

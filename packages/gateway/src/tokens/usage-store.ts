@@ -150,21 +150,57 @@ export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
   )
 }
 
-/** Returns the usage of all processes since `sinceMs`, from which a new process initializes its limits. */
-export async function usageSince(
-  db: GatewayDb,
-  sinceMs: number,
-): Promise<{ tokenId: string; signal: IngestSignal; atMs: number; requests: number; bytes: number }[]> {
+/** The use of a token and signal by all processes. */
+export interface StoredUse {
+  readonly tokenId: string
+  readonly signal: IngestSignal
+  /** Any time within the period that was counted. */
+  readonly atMs: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+/** Returns the usage since `sinceMs` by the hour, from which a new process initializes its limits. */
+export async function usageSince(db: GatewayDb, sinceMs: number): Promise<StoredUse[]> {
   const rows = await db.read
     .selectFrom('token_usage')
     .select(['token_id', 'signal', 'hour_start_ms', 'requests', 'bytes'])
     .where('hour_start_ms', '>=', sinceMs)
     .execute()
-  return rows.map((row) => ({
-    tokenId: row.token_id,
-    signal: row.signal as IngestSignal,
-    atMs: row.hour_start_ms,
-    requests: row.requests,
-    bytes: row.bytes,
-  }))
+  return rows.map((row) => toStoredUse(row, row.hour_start_ms))
 }
+
+/** Returns the usage of some tokens on the day of `nowMs`. */
+export async function usageOfDay(db: GatewayDb, tokenIds: readonly string[], nowMs: number): Promise<StoredUse[]> {
+  const dayStartMs = nowMs - (nowMs % DAY_MS)
+  const found: StoredUse[] = []
+  for (let start = 0; start < tokenIds.length; start += MAX_LISTED_IDS) {
+    if (start > 0) await yieldToEventLoop()
+    const rows = await db.read
+      .selectFrom('token_usage')
+      .select((eb) => [
+        'token_id',
+        'signal',
+        eb.fn.sum<number>('requests').as('requests'),
+        eb.fn.sum<number>('bytes').as('bytes'),
+      ])
+      .where('token_id', 'in', tokenIds.slice(start, start + MAX_LISTED_IDS))
+      .where('hour_start_ms', '>=', dayStartMs)
+      .where('hour_start_ms', '<', dayStartMs + DAY_MS)
+      .groupBy(['token_id', 'signal'])
+      .execute()
+    found.push(...rows.map((row) => toStoredUse(row, dayStartMs)))
+  }
+  return found
+}
+
+const toStoredUse = (
+  row: Pick<TokenUsageTable, 'token_id' | 'signal' | 'requests' | 'bytes'>,
+  atMs: number,
+): StoredUse => ({
+  tokenId: row.token_id,
+  signal: row.signal as IngestSignal,
+  atMs,
+  requests: row.requests,
+  bytes: row.bytes,
+})
