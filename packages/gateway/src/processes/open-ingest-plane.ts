@@ -247,21 +247,19 @@ class Plane implements OpenPlane {
     return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
-  /**
-   * Starts the tasks that repeat independently of requests. They leave the store alone while it cannot be read: its failure has
-   * been logged, and what they would write stays in memory.
-   */
+  /** Starts the tasks that repeat independently of requests. */
   #startRepeatingTasks(): void {
     const { clock, log } = this.#deps
     const watching = this.#watch.run()
-    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, async () => {
-      if (this.#watch.isFailing) return
-      await this.#recordUse()
-      await this.#exchangeUse()
-    })
+    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () =>
+      this.#duringOutageQuietly(async () => {
+        await this.#recordUse()
+        await this.#exchangeUse()
+      }),
+    )
     const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
       this.#accessLog.sweep(clock.nowMs())
-      if (!this.#watch.isFailing) await this.#shareLimits()
+      await this.#duringOutageQuietly(() => this.#shareLimits())
     })
     this.#closers.push(async () => {
       await Promise.all([usage.end(), shares.end()])
@@ -269,6 +267,15 @@ class Plane implements OpenPlane {
       await this.#watch.close()
       await watching
     })
+  }
+
+  /** Tries the work. While the store cannot be read, which has been logged once, its failures are not logged again and again. */
+  async #duringOutageQuietly(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!this.#watch.isFailing) throw error
+    }
   }
 
   /** Divides the limits among the living processes. */
