@@ -2,12 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgres } from '@penstock/db'
+import { openGatewayStore } from '@penstock/gateway'
 import { type TemporaryDatabase, temporarySchema } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { penstock } from '../command-line.ts'
 import { startSink } from '../gateway/accepting-sink.ts'
 import { exportOnce } from '../gateway/export-client.ts'
 import { metricLines } from '../gateway/metrics-page.ts'
+import { ProcessGateway } from '../gateway/process-gateway.ts'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 import { type SteppedGateway, startGatewayAt } from '../gateway/stepped-clock.ts'
 import { until } from '../gateway/until.ts'
@@ -88,6 +91,26 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(other.logs()).toContain('"store.notices_lost"')
   })
 
+  test('T-13: changes of the command line and of one gateway reach every worker of another process', async () => {
+    const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
+    const startProcess = () => ProcessGateway.start({ upstream: sinkUrl, env, args: ['--workers', '2'] })
+    await using one = await startProcess()
+    await using other = await startProcess()
+    await one.token({ name: 'kept' })
+    const { id, token } = await one.token()
+    expect(await one.enforce(true)).toMatchObject({ propagation: { instances: 6, applied: 6 } })
+    /** The workers take connections in turn, so several exports over new connections reach each of them. */
+    const codes = async () => {
+      const replies = Array.from({ length: 6 }, () => exportOnce(other.ports.http, 'HTTP protobuf', { token }))
+      return [...new Set((await Promise.all(replies)).map(({ code }) => code))]
+    }
+    expect(await codes()).toEqual([200])
+    const revoked = await penstock(['token', 'revoke', id, '--data-dir', one.dataDir], { env })
+    expect(revoked.exitCode).toBe(0)
+    expect(await codes()).toEqual([401])
+    expect([await one.stop(), await other.stop()]).toEqual([0, 0])
+  })
+
   test('T-14: while the database is away, telemetry goes on and changes get 503; both recover', async () => {
     const relay = await Relay.to(schema.location)
     onTestFinished(() => relay.close())
@@ -141,11 +164,17 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     let nowMs = Date.parse('2026-11-21T07:03:00Z')
     const gateways = [await startGatewayAt(nowMs, env), await startGatewayAt(nowMs, env)] as const
     const [one, other] = gateways
-    /** Lets ten seconds pass, in steps in which neither takes the other for dead. */
+    const db = await openGatewayStore(schema.location)
+    onTestFinished(() => db.close())
+    /** Lets ten seconds pass, in steps after which each has given a sign of life, so that neither takes the other for dead. */
     const pass = async () => {
       for (let step = 0; step < 2; step += 1) {
         nowMs += 5_000
         await Promise.all(gateways.map((gateway) => gateway.advanceTo(nowMs)))
+        await until('both have given a sign of life', async () => {
+          const seen = db.read.selectFrom('gateway_instances').select('id').where('seen_at_ms', '>=', nowMs)
+          return (await seen.execute()).length === 2
+        })
       }
     }
     /** Creates a token. The answer waits until both gateways use it, and a clock that stands still ends no wait. */
