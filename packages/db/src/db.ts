@@ -21,15 +21,15 @@ export interface Db<Tables> {
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
   /**
-   * Returns the counters in a table, which all processes share. They count outside of transactions and do not wait for
-   * writers. Missing on SQLite, where one process counts in its memory.
-   */
-  readonly counterIn?: (table: string) => SharedCounter
-  /**
    * Listens to the notifications in a channel, on a connection of its own. Only those that have the current schema as their
    * payload are reported, because schemas of one database share its channels. Missing on SQLite, where processes have to poll.
    */
   readonly listen?: (channel: string, options: ListenOptions) => NoticeListener
+  /**
+   * Returns the counters in a table, which all processes share. They count outside of transactions and do not wait for
+   * writers. Missing on SQLite, where one process counts in its memory.
+   */
+  readonly counterIn?: (table: string) => SharedCounter
   /** Closes the database after all earlier writes are done. */
   close(): Promise<void>
 }
