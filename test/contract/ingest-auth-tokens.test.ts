@@ -173,6 +173,12 @@ describe('listing', () => {
   })
 })
 
+test('texts that no token has are not found, or refused, on every database', async () => {
+  expect((await world.call('GET', '/tokens/%00')).status).toBe(404)
+  expect((await world.call('DELETE', '/api/v1/api_keys/%00')).status).toBe(404)
+  expect((await world.call('GET', '/tokens?name=%00')).json.error.code).toBe('invalid_field')
+})
+
 describe('revoking', () => {
   test('A-1: rejects revoking the last valid token while enforcement is on, with remedies', async () => {
     const { id } = await world.createToken()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Listening, listen } from '@penstock/http'
 import { jsonLog } from '@penstock/runtime'
-import { ManualClock } from '@penstock/testkit'
+import { ManualClock, type TemporaryDatabase, temporaryDatabase } from '@penstock/testkit'
 import { request } from 'undici'
 import { expect } from 'vitest'
 import { ensureFirstAdminKey } from '../../packages/gateway/src/accounts/api-key-operations.ts'
@@ -44,7 +44,7 @@ export interface Called {
   readonly json: any
 }
 
-/** A management API on a real socket and a real file, with a client that rejects answers that the OpenAPI document does not allow. */
+/** A management API on a real socket and a real database, with a client that rejects answers that the OpenAPI document does not allow. */
 export class IngestAuthWorld {
   readonly clock = new ManualClock(startMs)
   readonly directory = mkdtempSync(join(tmpdir(), 'penstock-ingest-auth-'))
@@ -60,6 +60,7 @@ export class IngestAuthWorld {
   failReadiness: Error | undefined
   /** The windows of the requested readiness reports, in milliseconds. */
   readonly windowsMs: number[] = []
+  #database: TemporaryDatabase | undefined
   #db: GatewayDb | undefined
   #server: Listening | undefined
 
@@ -78,7 +79,8 @@ export class IngestAuthWorld {
   }
 
   async #start(rules: Partial<ManagementRules>, externalUrl: string | undefined): Promise<void> {
-    const db = await openGatewayStore(join(this.directory, 'gateway.db'))
+    this.#database = await temporaryDatabase(this.directory)
+    const db = await openGatewayStore(this.#database.location)
     this.#db = db
     const nowMs = () => this.clock.nowMs()
     const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
@@ -113,9 +115,9 @@ export class IngestAuthWorld {
     this.keyIds.Admin = json.at(-1).id
   }
 
-  /** Damages a table, so that the store cannot read it any more. */
+  /** Damages a table of an SQLite store, so that the store cannot read it any more. */
   async damage(table: string): Promise<void> {
-    await damageTable(this.db, join(this.directory, 'gateway.db'), table)
+    await damageTable(this.db, this.#database!.location, table)
   }
 
   /** Makes a call. @param path a path below `/api/v1/ingest_auth`, or one that begins with `/api/` */
@@ -166,6 +168,7 @@ export class IngestAuthWorld {
   async close(): Promise<void> {
     await this.#server?.close()
     await this.#db?.close()
+    await this.#database?.remove()
     rmSync(this.directory, { recursive: true })
   }
 }

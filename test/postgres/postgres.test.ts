@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { connect, createServer, Socket } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { type Db, isUnavailable, migrate, openDatabase, openPostgres, type PostgresOptions } from '@penstock/db'
 import { type TemporaryDatabase, temporarySchema } from '@penstock/testkit'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { describeDb } from '../../packages/db/src/db.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
+import { Relay } from './relay.ts'
 
 interface Tables {
   notes: { id: number; text: string }
@@ -51,6 +52,72 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       const other = openPostgres<Tables>(schema.location, options)
       return work(other).finally(() => other.close())
     }
+
+    describe('listening', () => {
+      /** Listens, and returns what happened so far. */
+      function listenTo(channel: string): string[] {
+        const events: string[] = []
+        const listener = db.listen!(channel, {
+          onNotice: () => events.push('notice'),
+          onLost: () => events.push('lost'),
+          onRestored: () => events.push('restored'),
+          random: () => 0,
+        })
+        onTestFinished(() => listener.close())
+        return events
+      }
+      const notify = (payload: string) => db.write((tx) => sql`select pg_notify('changes', ${payload})`.execute(tx))
+      const schemaName = () => new URL(schema.location).searchParams.get('application_name')!
+
+      test('reports the notifications of the channel and of the schema', async () => {
+        const events = listenTo('changes')
+        await expect.poll(() => events).toEqual(['notice'])
+        await notify('another_schema')
+        await db.write((tx) => sql`select pg_notify('others', ${schemaName()})`.execute(tx))
+        await notify(schemaName())
+        await expect.poll(() => events).toEqual(['notice', 'notice'])
+      })
+
+      test('reports nothing of a transaction that is rolled back', async () => {
+        const events = listenTo('changes')
+        await expect.poll(() => events).toEqual(['notice'])
+        const failed = db.write(async (tx) => {
+          await sql`select pg_notify('changes', ${schemaName()})`.execute(tx)
+          throw new Error('no')
+        })
+        await expect(failed).rejects.toThrow('no')
+        await notify(schemaName())
+        await expect.poll(() => events).toEqual(['notice', 'notice'])
+      })
+
+      test('connects again after the connection was ended, and reports that notifications may be lost', async () => {
+        const events = listenTo('changes')
+        await expect.poll(() => events).toEqual(['notice'])
+        await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+          where application_name = ${schemaName()} and query like 'listen %'`.execute(db.read)
+        await expect.poll(() => events).toEqual(['notice', 'lost', 'restored', 'notice'])
+        await notify(schemaName())
+        await expect.poll(() => events).toEqual(['notice', 'lost', 'restored', 'notice', 'notice'])
+      })
+
+      test('ends while the server is away', async () => {
+        const relay = await Relay.to(schema.location)
+        onTestFinished(() => relay.close())
+        await relay.refuseConnections()
+        const away = openPostgres<Tables>(relay.url)
+        const events: string[] = []
+        const listener = away.listen!('changes', {
+          onNotice: () => events.push('notice'),
+          onLost: () => events.push('lost'),
+          random: () => 0,
+        })
+        await expect.poll(() => events).toEqual(['lost'])
+        await listener.close()
+        await away.close()
+        await relay.acceptConnections()
+        expect(events).toEqual(['lost'])
+      })
+    })
 
     test('tables can be listed while another schema is dropped', async () => {
       const theirs = await temporarySchema(serverUrl())
@@ -216,51 +283,3 @@ test('an invalid URL is rejected, without the password in the error', () => {
   const open = () => openDatabase('postgres://penstock:s3cret@[no')
   expect(open).toThrow(expect.toSatisfy((error: Error) => !/s3cret/.test(`${error.stack}${JSON.stringify(error)}`)))
 })
-
-/** A proxy between a client and the server's socket, which can stop forwarding. */
-class Relay {
-  readonly #server = createServer()
-  readonly #sockets = new Set<Socket>()
-  #url = new URL('postgresql://127.0.0.1')
-
-  static async to(location: string): Promise<Relay> {
-    const relay = new Relay()
-    const url = new URL(location)
-    const host = url.searchParams.get('host')
-    const target =
-      host === null
-        ? { host: url.hostname, port: Number(url.port || 5_432) }
-        : { path: `${host}/.s.PGSQL.${url.port || 5_432}` }
-    relay.#server.on('connection', (near) => {
-      const far = connect(target)
-      near.pipe(far)
-      far.pipe(near)
-      for (const socket of [near, far]) relay.#sockets.add(socket.on('error', () => {}))
-    })
-    await once(relay.#server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = relay.#server.address() as { port: number }
-    url.searchParams.set('host', '127.0.0.1')
-    url.searchParams.set('port', String(port))
-    relay.#url = url
-    return relay
-  }
-
-  get url(): string {
-    return this.#url.href
-  }
-
-  stopForwarding(): void {
-    for (const socket of this.#sockets) socket.unpipe().pause()
-  }
-
-  /** Closes all connections, which the server notices. */
-  closeConnections(): void {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#sockets.clear()
-  }
-
-  close(): void {
-    this.closeConnections()
-    this.#server.close()
-  }
-}

@@ -21,6 +21,11 @@ export interface Db<Tables> {
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
   /**
+   * Listens to the notifications in a channel, on a connection of its own. Only those that have the current schema as their
+   * payload are reported, because schemas of one database share its channels. Missing on SQLite, where processes have to poll.
+   */
+  readonly listen?: (channel: string, options: ListenOptions) => NoticeListener
+  /**
    * Returns the counters in a table, which all processes share. They count outside of transactions and do not wait for
    * writers. Missing on SQLite, where one process counts in its memory.
    */
@@ -28,6 +33,21 @@ export interface Db<Tables> {
   /** Returns the time of the server in milliseconds since 1970. Missing on SQLite, which has the time of the process. */
   readonly nowMs?: () => Promise<number>
   /** Closes the database after all earlier writes are done. */
+  close(): Promise<void>
+}
+
+export interface ListenOptions {
+  /** Called for each notification, and whenever a connection begins to listen, because earlier notifications may be lost. */
+  readonly onNotice: () => void
+  /** Called when the connection is lost or cannot be made; again only after `onRestored`. */
+  readonly onLost?: (error: unknown) => void
+  readonly onRestored?: () => void
+  /** Returns a number in [0, 1), which spreads the attempts to connect again. */
+  readonly random: () => number
+}
+
+export interface NoticeListener {
+  /** Ends the connection. Nothing is called any more after that. */
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 export { backup } from './backup.ts'
-export { type Db, MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
+export { type Db, type ListenOptions, MAX_PENDING_WRITES, type NoticeListener, type WriteOptions } from './db.ts'
 export { type FileLock, lockFile } from './file-lock.ts'
 export { addFolded, folded, foldedSql } from './folded-text.ts'
 export { Lookup } from './lookup.ts'

@@ -16,6 +16,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
+import { PostgresListener } from './notice-listener.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { sharedCounter } from './shared-counter.ts'
 
@@ -26,6 +27,8 @@ export interface PostgresOptions {
   readonly lockLimitMs?: number
   /** How long a write may run no statement. */
   readonly idleLimitMs?: number
+  /** The highest number of connections for reading. */
+  readonly readingConnections?: number
 }
 
 const STATEMENT_LIMIT_MS = 30_000
@@ -58,6 +61,7 @@ export function openPostgres<Tables>(
     statementLimitMs = STATEMENT_LIMIT_MS,
     lockLimitMs = LOCK_LIMIT_MS,
     idleLimitMs = IDLE_LIMIT_MS,
+    readingConnections = READING_CONNECTIONS,
   }: PostgresOptions = {},
 ): Db<Tables> {
   // The message does not quote the URL, because it contains a password.
@@ -68,7 +72,7 @@ export function openPostgres<Tables>(
     `set idle_in_transaction_session_timeout = ${idleLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
-  const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
+  const reading = new ConnectionPool(url, readingConnections, [...limits, 'set default_transaction_read_only = on'])
   const writing = new ConnectionPool(url, 1, limits)
   // A count needs no transaction, and must not wait for the one writer.
   const counting = new ConnectionPool(url, COUNTING_CONNECTIONS, limits)
@@ -113,6 +117,7 @@ export function openPostgres<Tables>(
           connection.release()
         }
       }),
+    listen: (channel, options) => new PostgresListener(() => new pg.Client(connectionOf(url)), channel, options),
     async close() {
       await queue.drain()
       await read.destroy()
@@ -121,6 +126,13 @@ export function openPostgres<Tables>(
     },
   }
 }
+
+const connectionOf = (url: string) => ({
+  connectionString: url,
+  connectionTimeoutMillis: CONNECT_LIMIT_MS,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+})
 
 /** The error for a server that is unreachable or does not answer. The last statement may have been executed. */
 class ConnectionError extends Error {
@@ -133,11 +145,8 @@ class ConnectionPool {
 
   constructor(url: string, max: number, settings: readonly string[]) {
     this.#pool = new pg.Pool({
-      connectionString: url,
+      ...connectionOf(url),
       max,
-      connectionTimeoutMillis: CONNECT_LIMIT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       types: { getTypeParser: parserOf },
       onConnect: async (client) => {
         // Without a listener, a connection that breaks between pool and user would emit an unhandled error and end the process.

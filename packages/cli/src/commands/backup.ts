@@ -29,11 +29,15 @@ export const backupCommand: CommandDefinition = {
   run: async ([directory = ''], flags, environment) => {
     const settings = settingsOf(flags, environment.env)
     if (existsSync(directory)) throw new UsageError(`${directory} exists already`)
-    const files = [settings.databaseUrl === undefined ? CORE_FILE : undefined, STORE_FILE].filter(
-      (file) => file !== undefined && existsSync(join(settings.dataDir, file)),
-    ) as string[]
-    if (settings.databaseUrl !== undefined) {
-      await write(environment.stderr, 'the core is on PostgreSQL: pg_dump --format=custom makes its backup\n')
+    const parts = [
+      { name: 'core', file: CORE_FILE, url: settings.databaseUrl },
+      { name: 'gateway', file: STORE_FILE, url: settings['gateway.databaseUrl'] },
+    ]
+    const files = parts
+      .filter(({ file, url }) => url === undefined && existsSync(join(settings.dataDir, file)))
+      .map(({ file }) => file)
+    for (const { name } of parts.filter(({ url }) => url !== undefined)) {
+      await write(environment.stderr, `the ${name} is on PostgreSQL: pg_dump --format=custom makes its backup\n`)
     }
     if (files.length === 0) throw new UsageError(`there is no database in ${settings.dataDir}`)
     prepareDataDirectory(

@@ -4,6 +4,7 @@ import { diagnose, type Finding } from '../core/diagnosis.ts'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { diagnoseGateway } from '../serve/gateway-diagnosis.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const satisfies Record<Finding['grade'], string>
@@ -18,7 +19,8 @@ export const doctorCommand: CommandDefinition = {
     ).addHelpText('after', '\nExit codes: 0 no errors, 1 errors were found, 2 a setting cannot be read.\n')
   },
   run: async (_inputs, flags, environment) => {
-    const findings = await diagnose(settingsOf(flags, environment.env))
+    const settings = settingsOf(flags, environment.env)
+    const findings = [...(await diagnose(settings)), ...(await diagnoseGateway(settings))]
     for (const { grade, message, remedy } of findings) {
       await write(environment.stdout, `${marks[grade]} ${message}${remedy === undefined ? '' : `: ${remedy}`}\n`)
     }

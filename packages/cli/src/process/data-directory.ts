@@ -11,7 +11,7 @@ import { isSystemError, systemReason } from './system-error.ts'
  */
 const entryKinds = [
   { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
-  { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal)?$/ },
+  { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal|\.moved)?$/ },
   { kind: 'file', name: /^(?:pepper|pepper-salt|secrets\.key)\..+$/ },
   { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
   { kind: 'file', name: /^sample-workspace\.pending$/ },

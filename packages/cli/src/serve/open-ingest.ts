@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import {
   type GatewayConfig,
   type IngestPlane,
   type OpenPlane,
-  openGatewayStore,
   openIngestPlane,
   type UpstreamConfig,
 } from '@penstock/gateway'
@@ -12,7 +10,7 @@ import type { Environment } from '../process/environment.ts'
 import { configuredUpstream, gatewayConfig } from '../settings/gateway-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream.ts'
-import { type GatewayStore, openStore, STORE_FILE } from './operator.ts'
+import { type GatewayStore, openDatabaseOf, openStore } from './operator.ts'
 import { Workers } from './workers.ts'
 
 /** Functions that close resources; the last one added runs first. */
@@ -54,7 +52,7 @@ export async function openIngest(
   if (workers !== undefined) teardown.push(() => workers.drain(0))
 
   // A plane writes only statistics, so no request needs to wait for the disk.
-  const statistics = await openGatewayStore(join(settings.dataDir, STORE_FILE), 'process-loss')
+  const statistics = await openDatabaseOf(settings, 'process-loss')
   teardown.push(() => statistics.close())
   const ownConfig = workers === undefined ? config : { ...config, listeners: [] }
   const judge = await openIngestPlane(ownConfig, { db: statistics, peppers, clock, random, log })

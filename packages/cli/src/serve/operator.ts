@@ -6,6 +6,7 @@ import {
   ConfigError,
   defaultManagementRules,
   type GatewayDb,
+  isUnusedStore,
   type OperationContext,
   openGatewayStore,
   openPeppers,
@@ -21,6 +22,8 @@ import { readSettings } from '../settings/read-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 
 export const STORE_FILE = 'gateway.db'
+/** The name of the file after its plane was moved to PostgreSQL. */
+export const MOVED_STORE_FILE = 'gateway.db.moved'
 
 export interface GatewayStore {
   readonly db: GatewayDb
@@ -28,10 +31,23 @@ export interface GatewayStore {
   close(): Promise<void>
 }
 
+type StoreSettings = Pick<Settings, 'dataDir' | 'gateway.databaseUrl'>
+
+/** Returns the location of the gateway's database and a name for messages, which never contains the URL. */
+export function gatewayDatabase({ dataDir, 'gateway.databaseUrl': url }: StoreSettings): {
+  readonly location: string
+  readonly name: string
+} {
+  const file = join(dataDir, STORE_FILE)
+  return url === undefined
+    ? { location: file, name: file }
+    : { location: url, name: 'the database of PENSTOCK_GATEWAY_DATABASE_URL' }
+}
+
 /**
  * Opens the gateway's database and the keys of its token hashes.
  *
- * @param survives the kind of failure that committed writes survive
+ * @param survives the kind of failure that committed writes to an SQLite file survive
  * @throws {UsageError} if the directory or the database cannot be used, or the pepper of its tokens is missing
  */
 export async function openStore(
@@ -41,9 +57,9 @@ export async function openStore(
 ): Promise<GatewayStore> {
   const { dataDir } = settings
   prepareDataDirectory(dataDir, log)
-  const file = join(dataDir, STORE_FILE)
-  const db = await requireUsable(file, openGatewayStore(file, survives))
+  const db = await openDatabaseOf(settings, survives)
   try {
+    await requireMoved(settings, db)
     const peppers = await openPeppers(db, {
       configured: settings.peppers,
       passphrase: settings.pepperPassphrase,
@@ -57,9 +73,47 @@ export async function openStore(
   }
 }
 
+/** @throws {UsageError} if the database cannot be used */
+export async function openDatabaseOf(
+  settings: StoreSettings,
+  survives: 'power-loss' | 'process-loss' = 'power-loss',
+): Promise<GatewayDb> {
+  const { location, name } = gatewayDatabase(settings)
+  if (settings['gateway.databaseUrl'] === undefined) requireNotMoved(settings.dataDir)
+  try {
+    return await requireUsable(name, openGatewayStore(location, survives))
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(`cannot use ${name}: ${error.message}`) : error
+  }
+}
+
+/** @throws {UsageError} if the plane of the data directory was moved, because a new one would enforce nothing */
+function requireNotMoved(dataDir: string): void {
+  const moved = join(dataDir, MOVED_STORE_FILE)
+  if (existsSync(join(dataDir, STORE_FILE)) || !existsSync(moved)) return
+  throw new UsageError(
+    `the gateway store of ${dataDir} was moved to PostgreSQL: set PENSTOCK_GATEWAY_DATABASE_URL, or rename ${moved} to go back`,
+  )
+}
+
+/** @throws {UsageError} if the plane of the data directory was not moved yet, because an empty one would enforce nothing */
+async function requireMoved(settings: StoreSettings, db: GatewayDb): Promise<void> {
+  const file = join(settings.dataDir, STORE_FILE)
+  if (settings['gateway.databaseUrl'] === undefined || !existsSync(file) || !(await isUnusedStore(db))) return
+  throw new UsageError(
+    `the database of PENSTOCK_GATEWAY_DATABASE_URL is empty, and ${file} is not: run penstock migrate --to with the same URL, or remove the file`,
+  )
+}
+
 /** @throws {UsageError} if the directory has no gateway store, so that a mistyped name does not create one */
 export function requireStore(flags: OptionValues, { env }: Environment): void {
-  const { dataDir } = settingsOf(flags, env)
+  const settings = settingsOf(flags, env)
+  if (settings['gateway.databaseUrl'] === undefined) requireStoreFile(settings)
+}
+
+/** @throws {UsageError} if the directory has no gateway store */
+export function requireStoreFile({ dataDir }: Pick<Settings, 'dataDir'>): void {
+  requireNotMoved(dataDir)
   if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
 }
 

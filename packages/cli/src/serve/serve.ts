@@ -79,7 +79,8 @@ async function serveUntilInterrupted(
   const { settings, withCore } = options
   const { clock, signal, stdout } = environment
   const exports = withCore ? exportConfig(settings) : undefined
-  const isNew = !existsSync(join(settings.dataDir, STORE_FILE))
+  // A database on another machine says nothing about the data directory.
+  const isNew = settings['gateway.databaseUrl'] === undefined && !existsSync(join(settings.dataDir, STORE_FILE))
   const { db, peppers, close } = await openStore(settings, log)
   teardown.push(close)
   const configured = configuredUpstream(settings)

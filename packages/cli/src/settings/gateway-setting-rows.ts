@@ -1,9 +1,16 @@
-import { defaultGatewayConfig, defaultManagementRules, type ListenAddress, loopbackProxies } from '@penstock/gateway'
+import {
+  defaultGatewayConfig,
+  defaultManagementRules,
+  type ListenAddress,
+  loopbackProxies,
+  POSTGRES_MAX_STALE_MS,
+} from '@penstock/gateway'
 import { row } from './setting-row.ts'
 import {
   addresses,
   choice,
   choices,
+  databaseUrl,
   flag,
   integer,
   mapOf,
@@ -24,6 +31,13 @@ const addressText = ({ host, port }: ListenAddress): string => `${host.includes(
 const upstreamUrl = url('http', 'https', 'grpc', 'grpcs')
 
 export const gatewaySettingRows = {
+  'gateway.databaseUrl': row(
+    'PENSTOCK_GATEWAY_DATABASE_URL',
+    databaseUrl,
+    undefined,
+    'The PostgreSQL database of tokens, API keys, enforcement and usage, for gateways on several hosts. It needs a database or a schema of its own, apart from that of the core. Unset: SQLite in the data directory.',
+    { secret: true },
+  ),
   'gateway.http': row(
     'PENSTOCK_OTLP_HTTP_LISTEN',
     addresses,
@@ -192,8 +206,8 @@ export const gatewaySettingRows = {
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',
     integer(1_000, 24 * hour),
-    String(defaults.maxStaleMs),
-    'How long the gateway continues with cached tokens while its store cannot be read.',
+    undefined,
+    `How long the gateway continues with cached tokens while its database cannot be read. Unset: ${defaults.maxStaleMs} on SQLite, ${POSTGRES_MAX_STALE_MS} on PostgreSQL.`,
   ),
   'gateway.healthOnOtlpPorts': row(
     'PENSTOCK_HEALTH_ON_OTLP_PORTS',

@@ -89,3 +89,10 @@ test.each([
   expect(of).toThrow(UsageError)
   expect(of).toThrow(/^gateway\.upstream\w+ needs gateway\.upstream, which is not set$/)
 })
+
+test('T-14: the cached tokens are used for 15 minutes without the SQLite file, and for 24 hours without PostgreSQL', () => {
+  const onPostgres = { PENSTOCK_GATEWAY_DATABASE_URL: 'postgres://db.example/gateway' }
+  expect(configOf({}).maxStaleMs).toBe(15 * 60_000)
+  expect(configOf(onPostgres).maxStaleMs).toBe(24 * 3_600_000)
+  expect(configOf({ ...onPostgres, PENSTOCK_MAX_STALE_MS: '60000' }).maxStaleMs).toBe(60_000)
+})

@@ -1,4 +1,10 @@
-import { defaultGatewayConfig, type GatewayConfig, type TlsFiles, type UpstreamConfig } from '@penstock/gateway'
+import {
+  defaultGatewayConfig,
+  type GatewayConfig,
+  POSTGRES_MAX_STALE_MS,
+  type TlsFiles,
+  type UpstreamConfig,
+} from '@penstock/gateway'
 import { UsageError } from '../process/environment.ts'
 import type { Settings } from './setting-table.ts'
 
@@ -34,7 +40,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     maxConnectionAgeMs: settings['gateway.maxConnectionAgeMs'],
     maxConnections: settings['gateway.maxConnections'],
     maxConnectionsPerAddress: settings['gateway.maxConnectionsPerAddress'],
-    maxStaleMs: settings['gateway.maxStaleMs'],
+    maxStaleMs: settings['gateway.maxStaleMs'] ?? defaultMaxStaleMs(settings),
     healthOnOtlpPorts: settings['gateway.healthOnOtlpPorts'],
     ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],
     logAccepted: settings['gateway.logAccepted'],
@@ -42,6 +48,9 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     expiryWebhookUrl: settings['gateway.expiryWebhookUrl'],
   }
 }
+
+const defaultMaxStaleMs = (settings: Settings): number =>
+  settings['gateway.databaseUrl'] === undefined ? defaultGatewayConfig.maxStaleMs : POSTGRES_MAX_STALE_MS
 
 /**
  * The settings that are valid only with `gateway.upstream`. They do not apply to the embedded store, which has a

@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import { isPublicId } from '../secrets/token-format.ts'
 import type { ApiKeyTable, GatewayTables } from '../store/tables.ts'
 
 export type ApiKeyRow = Selectable<ApiKeyTable>
@@ -16,6 +17,7 @@ export async function findApiKeyByMac(db: Read, macs: readonly Buffer[]): Promis
 }
 
 export async function findApiKey(db: Read, id: string): Promise<ApiKeyRow | undefined> {
+  if (!isPublicId(id)) return undefined
   return await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
 }
 

@@ -2,6 +2,7 @@ import type { Log } from '@penstock/runtime'
 import { ConfigError } from '../contract/config-error.ts'
 import type { Actor } from '../operations/operation-context.ts'
 import { KeyedHash } from '../secrets/keyed-hash.ts'
+import { requirePeppers } from '../secrets/open-peppers.ts'
 import type { Peppers } from '../secrets/pepper.ts'
 import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../secrets/token-format.ts'
 import type { GatewayDb } from '../store/tables.ts'
@@ -67,7 +68,9 @@ export interface FirstAdminKey {
 /**
  * Creates the configured key, or a new Admin key if none is configured and the store has no keys.
  *
- * Returns the text of a new key, to be printed once (A-7). Throws a `ConfigError` if the configured key cannot be a key.
+ * Returns the text of a new key, to be printed once (A-7). Throws a `ConfigError` if the configured key cannot be a key, or if
+ * another process has created keys under another pepper since this one opened the store: two hosts that start at the same time
+ * on an empty database would each use a pepper of their own.
  */
 export async function ensureFirstAdminKey(
   db: GatewayDb,
@@ -90,6 +93,7 @@ export async function ensureFirstAdminKey(
     last_used_at_ms: null,
   })
   return await db.write(async (tx) => {
+    await requirePeppers(tx, peppers)
     if (configuredKey !== undefined) {
       const known = await findApiKeyByMac(tx, hash.allMacs(configuredKey))
       await deleteApiKeysCreatedBy(tx, CREATED_BY_CONFIGURATION, known?.id)

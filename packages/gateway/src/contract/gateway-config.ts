@@ -85,6 +85,12 @@ export type CredentialSource =
   | 'bare-authorization'
   | 'query'
 
+/**
+ * The default of `maxStaleMs` for a gateway on PostgreSQL: a server of its own may be away for longer than a file of this
+ * machine, and nothing but its operators can bring it back.
+ */
+export const POSTGRES_MAX_STALE_MS = 86_400_000
+
 export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   listeners: [{ address: { host: '127.0.0.1', port: 4318 } }, { address: { host: '127.0.0.1', port: 4317 } }],
   tenantUpstreams: {},

@@ -127,6 +127,40 @@ describe('X-16: daily quotas', () => {
     expect(limiter.take(token, 'logs', 200, NOON_MS)).toBeUndefined()
   })
 
+  test('let one process use what the others leave, after each exchange', () => {
+    const limiter = new Limiter()
+    limiter.setInstances(2)
+    const token = tokenWith({ all: { day: { requests: 100 } } })
+    const used: number[] = []
+    for (let interval = 0; interval < 8; interval += 1) {
+      let count = 0
+      while (limiter.take(token, 'logs', 1, NOON_MS) === undefined) count += 1
+      used.push(count)
+      limiter.exchange(['a'], [], NOON_MS)
+    }
+    expect(used).toEqual([50, 25, 12, 6, 3, 2, 1, 0])
+  })
+
+  test('count what other processes have stored, but not twice what this one has', () => {
+    const limiter = new Limiter()
+    const token = tokenWith({ all: { day: { requests: 10 } } })
+    const row = { tokenId: 'a', signal: 'logs', atMs: NOON_MS, bytes: 0 } as const
+    for (let count = 0; count < 3; count += 1) limiter.take(token, 'logs', 0, NOON_MS)
+    limiter.addStored([{ ...row, requests: 3 }], NOON_MS)
+    limiter.exchange(['a'], [{ ...row, requests: 3 + 5 }], NOON_MS)
+    expect(limiter.take(token, 'logs', 0, NOON_MS)).toBeUndefined()
+    expect(limiter.take(token, 'logs', 0, NOON_MS)).toBeUndefined()
+    expect(limiter.take(token, 'logs', 0, NOON_MS)).toMatchObject({ limit: 'all.day.requests' })
+  })
+
+  test('count what others have stored of a token that this process has not seen, until midnight', () => {
+    const limiter = new Limiter()
+    const token = tokenWith({ all: { day: { requests: 10 } } })
+    limiter.exchange(['a'], [{ tokenId: 'a', signal: 'logs', atMs: NOON_MS, requests: 10, bytes: 0 }], NOON_MS)
+    expect(limiter.take(token, 'traces', 0, NOON_MS)).toMatchObject({ limit: 'all.day.requests' })
+    expect(limiter.take(token, 'traces', 0, MIDNIGHT_MS)).toBeUndefined()
+  })
+
   test('drop the state of a token that has sent nothing for a day', () => {
     const limiter = new Limiter()
     const idle = tokenWith({ all: { second: { bytes: 1 } } }, 'idle')
@@ -200,6 +234,45 @@ test('X-16: the stated wait is exactly enough', () => {
       },
     ),
     { numRuns: 300 },
+  )
+})
+
+test('X-16: with exchanges, several processes exceed a quota by no more than they use in two intervals', () => {
+  const intervalMs = 10_000
+  const requests = fc.array(fc.record({ afterMs: fc.nat(800), instance: fc.nat(2) }), { minLength: 50, maxLength: 300 })
+  fc.assert(
+    fc.property(
+      requests,
+      fc.integer({ min: 1, max: 200 }),
+      fc.array(fc.nat(9_999), { minLength: 3 }),
+      (run, perDay, offsets) => {
+        const token = tokenWith({ all: { day: { requests: perDay } } })
+        const processes = [0, 1, 2].map((index) => ({ limiter: new Limiter(), unstored: 0, nextMs: offsets[index]! }))
+        for (const { limiter } of processes) limiter.setInstances(3)
+        const passedMs: number[] = []
+        let stored = 0
+        let atMs = 0
+        for (const { afterMs, instance } of run) {
+          atMs += afterMs
+          for (const each of processes) {
+            if (each.nextMs > atMs) continue
+            each.nextMs += intervalMs
+            const row = { tokenId: 'a', signal: 'logs', atMs: NOON_MS, bytes: 0 } as const
+            each.limiter.addStored([{ ...row, requests: each.unstored }], NOON_MS)
+            stored += each.unstored
+            each.unstored = 0
+            each.limiter.exchange(['a'], [{ ...row, requests: stored }], NOON_MS)
+          }
+          const used = processes[instance]!
+          if (used.limiter.take(token, 'logs', 0, NOON_MS) !== undefined) continue
+          used.unstored += 1
+          passedMs.push(atMs)
+          const recent = passedMs.filter((passed) => passed > atMs - 2 * intervalMs - 800).length
+          expect(passedMs.length).toBeLessThanOrEqual(perDay + recent)
+        }
+      },
+    ),
+    { numRuns: 200 },
   )
 })
 

@@ -31,6 +31,9 @@ export interface OverLimit {
  * A rate allows bursts of one second's worth. A larger body is allowed if the bucket is full; later requests then wait
  * until the bucket has recovered. Quotas count from 00:00 UTC.
  *
+ * Several processes share a rate in equal parts. Of a quota, each may use an equal part of what is left, until they exchange what
+ * they have used. So no process waits for another, and what one leaves unused is not lost.
+ *
  * Keeps state only for tokens that have limits, and drops it when a token has sent nothing for a whole day.
  */
 export class Limiter {
@@ -77,7 +80,13 @@ export class Limiter {
   dailyUse(): DailyUse[] {
     return [...this.#byToken].flatMap(([tokenId, { use }]) =>
       ingestSignalNames
-        .map((signal) => ({ tokenId, signal, atMs: this.#day * DAY_MS, ...use.own[signal] }))
+        .map((signal) => ({
+          tokenId,
+          signal,
+          atMs: this.#day * DAY_MS,
+          requests: use.earlier[signal].requests + use.own[signal].requests,
+          bytes: use.earlier[signal].bytes + use.own[signal].bytes,
+        }))
         .filter(({ requests, bytes }) => requests > 0 || bytes > 0),
     )
   }
@@ -89,6 +98,29 @@ export class Limiter {
   restore(rows: readonly DailyUse[], nowMs: number): void {
     for (const { tokenId, signal, atMs, requests, bytes } of rows) {
       if (dayOf(atMs) === dayOf(nowMs)) this.#stateOf(tokenId, nowMs).use.restore(signal, requests, bytes)
+    }
+  }
+
+  /** Notes the use that this process has stored, so that an exchange does not take it for that of others. */
+  addStored(rows: readonly DailyUse[], nowMs: number): void {
+    this.#startDay(dayOf(nowMs))
+    for (const { tokenId, signal, atMs, requests, bytes } of rows) {
+      if (dayOf(atMs) === this.#day) this.#byToken.get(tokenId)?.use.addStored(signal, requests, bytes)
+    }
+  }
+
+  /**
+   * Takes over what all processes have stored today for some tokens.
+   *
+   * @param rows the use of these tokens; rows of another day are ignored, so shortly after midnight the use of others is unknown
+   */
+  exchange(tokenIds: readonly string[], rows: readonly DailyUse[], nowMs: number): void {
+    this.#startDay(dayOf(nowMs))
+    const byToken = new Map<string, DailyUse[]>(tokenIds.map((id) => [id, []]))
+    for (const row of rows) if (dayOf(row.atMs) === this.#day) byToken.get(row.tokenId)?.push(row)
+    for (const [id, totals] of byToken) {
+      const state = totals.length === 0 ? this.#byToken.get(id) : this.#stateOf(id, nowMs)
+      state?.use.exchange(totals)
     }
   }
 
@@ -115,8 +147,9 @@ export class Limiter {
     }
     for (const { limit, measure, scope, perDay } of quotas) {
       const needed = measure === 'requests' ? 1 : neededBytes
-      const { own, restored } = state.use
-      const isWithin = (own[scope][measure] + needed) * this.#instances + restored[scope][measure] <= perDay
+      const { own, earlier, others } = state.use
+      const known = earlier[scope][measure] + others[scope][measure]
+      const isWithin = (own[scope][measure] + needed) * this.#instances + known <= perDay
       const waitMs = isWithin ? 0 : Math.min((this.#day + 1) * DAY_MS - nowMs, LONGEST_QUOTA_WAIT_MS)
       if (waitMs <= longestMs) continue
       longestMs = waitMs

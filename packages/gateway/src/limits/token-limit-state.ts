@@ -27,6 +27,10 @@ interface SignalLimits {
   readonly quotas: readonly DailyQuota[]
 }
 
+/** Tells whether limits contain a daily quota. */
+export const haveQuota = (limits: TokenLimits): boolean =>
+  Object.values(limits).some((windows) => windows?.day !== undefined)
+
 const noLimits: SignalLimits = { rates: [], quotas: [] }
 
 /** The limits of one token, grouped by signal, and the token's usage. */

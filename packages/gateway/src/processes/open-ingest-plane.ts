@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isUnavailable } from '@penstock/db'
 import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
@@ -19,6 +20,7 @@ import { HeadReader } from '../ingest/http-headers.ts'
 import { defaultListenerSettings, type Listener, openListener } from '../ingest/listener.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
+import { haveQuota } from '../limits/token-limit-state.ts'
 import { AccessLog } from '../metrics/access-log.ts'
 import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -27,7 +29,7 @@ import type { Peppers } from '../secrets/pepper.ts'
 import { listLiveInstances } from '../store/instances.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { Authenticator } from '../tokens/authenticator.ts'
-import { recordUse, usageSince } from '../tokens/usage-store.ts'
+import { recordUse, usageOfDay, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
@@ -58,7 +60,7 @@ export interface OpenPlane extends IngestPlane {
  * prefix.
  */
 const GATE_ID_PREFIX = 'gate-'
-/** The intervals at which usage is stored (T-17) and the limits are divided among the processes (X-16). */
+/** The intervals at which usage is stored and exchanged (T-17), and the limits are divided among the processes (X-16). */
 const USAGE_INTERVAL_MS = 10_000
 const SHARE_INTERVAL_MS = 5_000
 const DAY_MS = 86_400_000
@@ -102,7 +104,7 @@ class Plane implements OpenPlane {
     this.#config = config
     this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${randomUUID()}`
     this.#deps = deps
-    this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
+    this.#watch = new SnapshotWatch({ db, clock, random, log, instanceId: this.instanceId })
     this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
@@ -141,6 +143,7 @@ class Plane implements OpenPlane {
     const config = this.#config
     const { db, clock, random, log } = this.#deps
     await this.#watch.refresh()
+    await this.#shareLimits()
     this.#limiter.restore(await usageSince(db, clock.nowMs() - DAY_MS), clock.nowMs())
     this.#startRepeatingTasks()
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
@@ -246,32 +249,73 @@ class Plane implements OpenPlane {
 
   /** Starts the tasks that repeat independently of requests. */
   #startRepeatingTasks(): void {
-    const { db, clock, log } = this.#deps
+    const { clock, log } = this.#deps
     const watching = this.#watch.run()
     const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () =>
-      this.#recordUse(),
+      this.#duringOutageQuietly(async () => {
+        await this.#recordUse()
+        await this.#exchangeUse()
+      }),
     )
     const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
-      const live = await listLiveInstances(db, clock.nowMs())
-      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
       this.#accessLog.sweep(clock.nowMs())
+      await this.#duringOutageQuietly(() => this.#shareLimits())
     })
     this.#closers.push(async () => {
       await Promise.all([usage.end(), shares.end()])
-      await this.#recordUse()
+      await this.#recordLastUse()
       await this.#watch.close()
       await watching
     })
   }
 
+  /** Tries the work. While the store cannot be read, which has been logged once, its failures are not logged again and again. */
+  async #duringOutageQuietly(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!this.#watch.isFailing) throw error
+    }
+  }
+
+  /** Divides the limits among the living processes. */
+  async #shareLimits(): Promise<void> {
+    const { db, clock } = this.#deps
+    const live = await listLiveInstances(db, clock.nowMs())
+    this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
+  }
+
   async #recordUse(): Promise<void> {
     const rows = this.#metrics.tokens.take()
     if (rows.length === 0) return
+    const { db, clock } = this.#deps
     try {
-      await recordUse(this.#deps.db, rows)
+      await recordUse(db, rows)
     } catch (error) {
       this.#metrics.tokens.putBack(rows)
       throw error
+    }
+    const stored = rows.map(({ lastUsedAtMs, ...use }) => ({ ...use, atMs: lastUsedAtMs }))
+    this.#limiter.addStored(stored, clock.nowMs())
+  }
+
+  /** Takes over what the other processes have used of the daily quotas. */
+  async #exchangeUse(): Promise<void> {
+    const { db, clock } = this.#deps
+    const tokens = [...(this.#watch.current?.byId.values() ?? [])]
+    const limited = tokens.filter(({ limits }) => limits !== undefined && haveQuota(limits)).map(({ id }) => id)
+    if (limited.length === 0) return
+    const used = await usageOfDay(db, limited, clock.nowMs())
+    this.#limiter.exchange(limited, used, clock.nowMs())
+  }
+
+  /** Records the use since the last time. If the store is away, that use is lost: a process must end all the same. */
+  async #recordLastUse(): Promise<void> {
+    try {
+      await this.#recordUse()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      this.#deps.log.error({ event: 'usage.lost', err: error }, 'the last use of tokens could not be recorded')
     }
   }
 }

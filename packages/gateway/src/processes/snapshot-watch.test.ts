@@ -1,7 +1,7 @@
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listLiveInstances } from '../store/instances.ts'
-import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken, revokeToken } from '../tokens/token-operations.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
   lines = []
   const { db, clock } = gateway
   const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
-  watch = new SnapshotWatch({ db, clock, log, instanceId: 'ours' })
+  watch = new SnapshotWatch({ db, clock, random: () => 0, log, instanceId: 'ours' })
 })
 afterEach(() => gateway.close())
 
@@ -53,6 +53,19 @@ test('T-13: a change by another process is loaded with the next poll, within a s
   await watch.close()
   await running
 })
+
+test.runIf(process.env.PENSTOCK_TEST_DATABASE_URL)(
+  'T-13: on PostgreSQL, an announced change is loaded before the next poll',
+  async () => {
+    const running = watch.run()
+    await gateway.clock.untilSleeping()
+    const { id } = await createToken(gateway.as('Admin', {}, await gateway.openAnother()), { name: 'theirs' })
+    await expect.poll(() => watch.current?.byId.has(id)).toBe(true)
+    expect(watch.current!.confirmedAtMs).toBe(START_MS)
+    await watch.close()
+    await running
+  },
+)
 
 test('T-10: while nothing changes, the tokens are not read again and the snapshot is confirmed', async () => {
   await createToken(gateway.as('Admin'), { name: 'one' })

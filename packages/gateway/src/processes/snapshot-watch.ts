@@ -1,6 +1,8 @@
-import type { Clock, Log } from '@penstock/runtime'
+import { isUnavailable } from '@penstock/db'
+import type { Clock, Log, Random } from '@penstock/runtime'
 import type { Snapshot } from '../contract/snapshot.ts'
 import { publishEpoch, removeInstance } from '../store/instances.ts'
+import { CHANGE_CHANNEL } from '../store/migrations.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { currentEpoch, loadSnapshot } from '../tokens/load-snapshot.ts'
 
@@ -12,14 +14,20 @@ const HEARTBEAT_MS = 2_000
 interface Deps {
   readonly db: GatewayDb
   readonly clock: Clock
+  readonly random: Random
   readonly log: Log
   readonly instanceId: string
 }
 
-/** Keeps the snapshot of a process at the epoch of the store, by polling and on request. */
+/**
+ * Keeps the snapshot of a process at the epoch of the store: by polling, on request, and on PostgreSQL when the database
+ * announces a change. Announcements only save time; polling alone keeps the bound of T-13.
+ */
 export class SnapshotWatch {
   readonly #deps: Deps
-  readonly #stop = new AbortController()
+  #isClosed = false
+  /** Ends the pause between two polls. */
+  #pause = new AbortController()
   #current: Snapshot | undefined
   #publishedEpoch = -1
   #publishedAtMs = 0
@@ -42,10 +50,15 @@ export class SnapshotWatch {
 
   /** Polls until `close`. A failure of the store is logged once per outage, while the snapshot ages. */
   async run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+    const { clock } = this.#deps
+    const listener = this.#listen()
+    while (!this.#isClosed) {
+      // Begins before the poll, so that a change announced during the poll, which may not see it, is not missed.
+      this.#pause = new AbortController()
       await this.#refreshOrLog()
-      await this.#deps.clock.sleep(POLL_MS, this.#stop.signal).catch(() => {})
+      await clock.sleep(POLL_MS, this.#pause.signal).catch(() => {})
     }
+    await listener?.close()
   }
 
   /** Starts a new refresh after any running one, which may have read before the change that the caller committed. */
@@ -60,8 +73,30 @@ export class SnapshotWatch {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort()
-    await removeInstance(this.#deps.db, this.#deps.instanceId)
+    const { db, log, instanceId } = this.#deps
+    this.#isClosed = true
+    this.#pause.abort()
+    try {
+      await removeInstance(db, instanceId)
+    } catch (error) {
+      // Without the store, the other processes notice the end of this one by its silence.
+      if (!isUnavailable(error)) throw error
+      log.warn({ event: 'instance.unremoved', err: error }, 'the end of this process could not be recorded')
+    }
+  }
+
+  #listen() {
+    const { db, log, random } = this.#deps
+    return db.listen?.(CHANGE_CHANNEL, {
+      onNotice: () => this.#pause.abort(),
+      onLost: (err) =>
+        log.warn(
+          { event: 'store.notices_lost', err },
+          'the database does not announce changes any more; they are noticed by polling',
+        ),
+      onRestored: () => log.info({ event: 'store.notices_restored' }, 'the database announces changes again'),
+      random,
+    })
   }
 
   async #refreshOrLog(): Promise<void> {

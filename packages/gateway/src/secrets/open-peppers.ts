@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import argon2 from 'argon2'
+import type { Kysely } from 'kysely'
 import { ConfigError } from '../contract/config-error.ts'
-import type { GatewayDb } from '../store/tables.ts'
+import type { GatewayDb, GatewayTables } from '../store/tables.ts'
 import type { Peppers } from './pepper.ts'
 import { type RandomBytes, randomBase62 } from './token-format.ts'
 
@@ -48,11 +49,16 @@ const argon2Options = {
  * is missing. In that case nothing is written.
  */
 export async function openPeppers(db: GatewayDb, settings: PepperSettings): Promise<Peppers> {
-  const inUse = await pepperIdsInUse(db)
-  const peppers = toPeppers(await configuredKeys(settings, inUse.length === 0))
-  const missing = inUse.filter((id) => !peppers.byId.has(id))
-  if (missing.length > 0) throw new PepperError(missingPepperMessage(missing))
+  const isInUse = (await pepperIdsInUse(db.read)).length > 0
+  const peppers = toPeppers(await configuredKeys(settings, !isInUse))
+  await requirePeppers(db.read, peppers)
   return peppers
+}
+
+/** @throws PepperError if the store contains tokens or API keys made with a pepper that is missing */
+export async function requirePeppers(db: Kysely<GatewayTables>, peppers: Peppers): Promise<void> {
+  const missing = (await pepperIdsInUse(db)).filter((id) => !peppers.byId.has(id))
+  if (missing.length > 0) throw new PepperError(missingPepperMessage(missing))
 }
 
 interface NamedKey {
@@ -120,15 +126,15 @@ function toPeppers(keys: readonly NamedKey[]): Peppers {
   return { newestId, byId }
 }
 
-async function pepperIdsInUse(db: GatewayDb): Promise<readonly string[]> {
-  const tokenPeppers = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
-  const rows = await tokenPeppers.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
+async function pepperIdsInUse(db: Kysely<GatewayTables>): Promise<readonly string[]> {
+  const tokenPeppers = db.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
+  const rows = await tokenPeppers.union(db.selectFrom('api_keys').select('pepper_id')).execute()
   return rows.map((row) => row.pepper_id)
 }
 
 const missingPepperMessage = (ids: readonly string[]): string =>
   `The store contains tokens or API keys made with pepper ${ids.join(', ')}, which is not configured: restore the pepper` +
-  ' file beside the database, or configure that pepper or passphrase again'
+  ' file in the data directory, or configure that pepper or passphrase again'
 
 /** Reads the file, or creates it atomically, readable by its owner only. Concurrent creators all get the same text. */
 async function readOrCreate(

@@ -44,6 +44,9 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
   return text
 }
 
+/** Returns whether a text can be a public id. Others are not looked up, because PostgreSQL refuses some, such as U+0000. */
+export const isPublicId = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
+
 /** Returns 43 random letters (256 bits), for secrets that no person types and no scanner has to find. */
 export const newPlainSecret = (randomBytes: RandomBytes): string => randomBase62(SECRET_LENGTH, randomBytes)
 

@@ -1,15 +1,45 @@
-import { migrate, openSqlite, type SqliteOptions } from '@penstock/db'
+import { isPostgresUrl, migrate, openPostgres, openSqlite, type SqliteOptions } from '@penstock/db'
+import { ConfigError } from '../contract/config-error.ts'
 import { gatewayMigrations } from './migrations.ts'
+import { listTables, requireNoForeignTable, UNFINISHED_MOVE } from './store-tables.ts'
 import type { GatewayDb, GatewayTables } from './tables.ts'
 
-/** Opens or creates the gateway's SQLite file and migrates its tables. Several processes may do so at the same time. */
-export async function openGatewayStore(file: string, survives?: SqliteOptions['survives']): Promise<GatewayDb> {
-  const db = openSqlite<GatewayTables>(file, survives && { survives })
+/**
+ * On PostgreSQL, statements of the gateway are short, so a server that is silent for longer is away. Only the management API reads
+ * more than once a second.
+ */
+const postgresOptions = { statementLimitMs: 5_000, readingConnections: 4 }
+
+/**
+ * Opens the gateway's database, an SQLite file or a PostgreSQL URL, and migrates its tables. Several processes may do so at
+ * the same time.
+ *
+ * @param survives the kind of failure that committed writes to an SQLite file survive
+ * @throws ConfigError if the schema of a PostgreSQL database cannot be that of a gateway
+ */
+export async function openGatewayStore(location: string, survives?: SqliteOptions['survives']): Promise<GatewayDb> {
+  const db = connectToStore(location, survives)
   try {
+    if (isPostgresUrl(location)) await requireUsableSchema(db)
     await migrate(db, gatewayMigrations)
     return db
   } catch (error) {
     await db.close()
     throw error
+  }
+}
+
+/** Opens the database without looking at its tables. */
+export const connectToStore = (location: string, survives?: SqliteOptions['survives']): GatewayDb =>
+  isPostgresUrl(location)
+    ? openPostgres<GatewayTables>(location, postgresOptions)
+    : openSqlite<GatewayTables>(location, survives && { survives })
+
+/** @throws ConfigError if the schema of a PostgreSQL database cannot be that of a gateway */
+export async function requireUsableSchema(db: Pick<GatewayDb, 'read'>): Promise<void> {
+  const names = await listTables(db)
+  requireNoForeignTable(names)
+  if (names.includes(UNFINISHED_MOVE)) {
+    throw new ConfigError('A move into this database is not finished: run the same penstock migrate --to again')
   }
 }

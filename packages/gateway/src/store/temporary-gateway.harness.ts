@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ManualClock } from '@penstock/testkit'
+import { ManualClock, type TemporaryDatabase, temporaryDatabase } from '@penstock/testkit'
 import {
   defaultManagementRules,
   type ManagementRules,
@@ -17,30 +17,33 @@ import type { GatewayDb } from './tables.ts'
 /** 2026-11-21T07:00:00Z */
 export const START_MS = 1_795_244_400_000
 
-/** A gateway store in a temporary directory, for tests. */
+/** A gateway store for tests: on the server of `PENSTOCK_TEST_DATABASE_URL`, else in a temporary directory. */
 export class TemporaryGateway {
   readonly directory: string
   readonly clock = new ManualClock(START_MS)
   readonly db: GatewayDb
   readonly peppers: Peppers
   propagations = 0
+  readonly #database: TemporaryDatabase
   readonly #others: GatewayDb[] = []
 
-  private constructor(directory: string, db: GatewayDb, peppers: Peppers) {
+  private constructor(directory: string, database: TemporaryDatabase, db: GatewayDb, peppers: Peppers) {
     this.directory = directory
+    this.#database = database
     this.db = db
     this.peppers = peppers
   }
 
   static async open(): Promise<TemporaryGateway> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
-    const db = await openGatewayStore(join(directory, 'gateway.db'))
-    return new TemporaryGateway(directory, db, await openPeppers(db, { dataDir: directory, randomBytes }))
+    const database = await temporaryDatabase(directory)
+    const db = await openGatewayStore(database.location)
+    return new TemporaryGateway(directory, database, db, await openPeppers(db, { dataDir: directory, randomBytes }))
   }
 
-  /** Opens the same file again, as another process would. */
+  /** Opens the same database again, as another process would. */
   async openAnother(): Promise<GatewayDb> {
-    const db = await openGatewayStore(join(this.directory, 'gateway.db'))
+    const db = await openGatewayStore(this.#database.location)
     this.#others.push(db)
     return db
   }
@@ -64,6 +67,7 @@ export class TemporaryGateway {
 
   async close(): Promise<void> {
     for (const db of [...this.#others, this.db]) await db.close()
+    await this.#database.remove()
     rmSync(this.directory, { recursive: true })
   }
 }

@@ -103,5 +103,10 @@ export const listTokensInput = z.strictObject({
   limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
-  name: z.string().max(80).optional(),
+  // A text with U+0000 cannot be sent to PostgreSQL.
+  name: z
+    .string()
+    .max(80)
+    .refine((text) => !text.includes('\0'))
+    .optional(),
 })

@@ -1,5 +1,16 @@
-import type { ExpressionBuilder, Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
+import { foldedSql } from '@penstock/db'
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Transaction,
+  type Updateable,
+} from 'kysely'
 import { ApiError } from '../operations/api-error.ts'
+import { isPublicId } from '../secrets/token-format.ts'
 import type { GatewayTables, IngestTokenTable } from '../store/tables.ts'
 import { statusAt, type TokenStatus } from './token-status.ts'
 
@@ -46,6 +57,7 @@ export async function getTokenRow(db: Read, id: string): Promise<TokenRow> {
 }
 
 export async function findTokenRow(db: Read, id: string): Promise<TokenRow | undefined> {
+  if (!isPublicId(id)) return undefined
   return await db.selectFrom('ingest_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
@@ -120,8 +132,8 @@ export async function listTokenRows(
     return conditions[selection.status](eb, nowMs)
   })
   if (selection.name !== undefined) {
-    const wanted = selection.name.toLowerCase()
-    selected = selected.where((eb) => eb(eb.fn<number>('instr', [eb.fn('lower', ['name']), eb.val(wanted)]), '>', 0))
+    const pattern = foldedSql(sql`${`%${selection.name.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
+    selected = selected.where(sql<SqlBool>`${foldedSql(sql.ref('name'))} like ${pattern} escape '\\'`)
   }
   const { count } = await selected.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   let sliced = selected.selectAll().orderBy('position', 'desc')
