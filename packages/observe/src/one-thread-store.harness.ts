@@ -11,6 +11,7 @@ import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
 import type { RunFacets, RunSummary } from './pipeline-queries.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
+import { sqliteQueries } from './sqlite-queries.ts'
 import type { ObserveStatus } from './status.ts'
 import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import { openStoreFile, openStoreWriter, type StoreWriter } from './store-writer.ts'
@@ -86,7 +87,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   }
 
   answer(query: StoreQuery): Promise<StoreResponse | undefined> {
-    return runStoreQuery(this.#reader.read, query, this.limits, this.#history)
+    return runStoreQuery(sqliteQueries(this.#reader.read, this.limits, this.#history), query)
   }
 
   /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */
