@@ -35,6 +35,15 @@ export interface StoreResponse {
   readonly nextCursor: string | undefined
 }
 
+/** The error for a query that a store cannot answer at all. */
+export class QueryNotSupported extends Error {
+  override readonly name = 'QueryNotSupported'
+
+  constructor(kind: StoreQuery['kind']) {
+    super(`this store does not support the query ${kind}`)
+  }
+}
+
 /** The limit on the stored texts in one answer. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
