@@ -23,7 +23,7 @@ export function withoutLosses(answer: unknown): unknown {
   const entries = Object.entries(changed(answer as Json))
     .filter(([key]) => !lostFields.has(key))
     .sort(byKey)
-  return Object.fromEntries(entries.map(([key, value]) => [key, valueOf(key, value)]))
+  return Object.fromEntries(entries.map(([key, value]) => [key, fieldOf(key, value)]))
 }
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
@@ -57,7 +57,7 @@ function changed(object: Json): Json {
 const seriesKey = ({ attributes, resource, scope }: Json): string =>
   JSON.stringify([textsOf(attributes), (resource as Json).attributes, scope])
 
-function valueOf(key: string, value: unknown): unknown {
+function fieldOf(key: string, value: unknown): unknown {
   if (key === 'attributes' || key === 'filteredAttributes') return textsOf(value)
   if (key === 'body') return textOf(value)
   return withoutLosses(value)

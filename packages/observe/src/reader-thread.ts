@@ -1,6 +1,6 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
 import { setImmediate } from 'node:timers/promises'
-import { openReadOnly } from '@penstock/db'
+import { isUnavailable, openReadOnly } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
 import { RunHistory } from './insights/run-history.ts'
 import type { ObserveLimits } from './observe-limits.ts'
@@ -28,6 +28,7 @@ serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse |
   void readAhead(() => inTurn(async () => !isClosing && (await history.readAhead()))).catch(() => {})
   return {
     answer: (query) => inTurn(() => runStoreQuery(queries, query)),
+    isUnavailable,
     transferred: (answer) => (answer === undefined ? [] : [answer.json.buffer]),
     async close() {
       isClosing = true

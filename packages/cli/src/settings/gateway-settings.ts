@@ -45,13 +45,14 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
 
 /**
  * The settings that are valid only with `gateway.upstream`. They do not apply to the embedded store, which has a
- * credential of its own.
+ * credential of its own, and whose data no other store could show.
  */
 const upstreamSettings = [
   'gateway.upstreamAuthorization',
   'gateway.upstreamAuthorizationFile',
   'gateway.upstreamCaFile',
   'gateway.upstreamBodyLimitBytes',
+  'observe.url',
 ] as const
 
 /**

@@ -1,4 +1,5 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
+import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
 import { type SmtpServer, smtpServerOf } from '@penstock/mail'
 import { TrustedProxies } from '@penstock/runtime'
 
@@ -31,6 +32,12 @@ export const tokenPrefix: Shape<string> = {
 export const databaseUrl: Shape<string> = {
   form: 'a URL that starts with postgres:// or postgresql://',
   parse: (value) => (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined),
+}
+
+/** May contain a password, so error messages never show the value. */
+export const clickHouseUrl: Shape<ClickHouseAddress> = {
+  form: 'clickhouse://, http:// or https:// with a host, and at most a user, a password, a port and the name of a database',
+  parse: parseClickHouseUrl,
 }
 
 /** May contain a password, so error messages never show the value. */

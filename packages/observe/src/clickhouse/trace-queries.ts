@@ -1,4 +1,3 @@
-import type { AttributeFilter } from '../attribute-pairs.ts'
 import type { Page, Position } from '../cursor.ts'
 import type { ResponseBudget } from '../response-budget.ts'
 import type { TraceQuery, TraceSummary } from '../trace-queries.ts'
