@@ -55,7 +55,7 @@ function changed(object: Json): Json {
 }
 
 const seriesKey = ({ attributes, resource, scope }: Json): string =>
-  JSON.stringify([textsOf(attributes), (resource as Json).attributes, scope])
+  JSON.stringify([textsOf(attributes), textsOf((resource as Json).attributes), scope])
 
 function fieldOf(key: string, value: unknown): unknown {
   if (key === 'attributes' || key === 'filteredAttributes') return textsOf(value)

@@ -28,6 +28,10 @@ interface Options {
   normalised?(answer: unknown): unknown
 }
 
+/** The id of the span of `numberedTrace(1)`. */
+const spanId = `${'a'.repeat(15)}1`
+const unknownTrace = `${'0'.repeat(31)}1`
+
 const golden = join(import.meta.dirname, '../../../fixtures/golden')
 
 /**
@@ -62,7 +66,7 @@ export function suiteBodies(): readonly Body[] {
   )
   sample(
     'logs',
-    logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId: 'a'.repeat(15) + '1' })),
+    logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId })),
   )
   for (let at = 1; at <= 5; at += 1) {
     const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
@@ -82,7 +86,7 @@ const at = (seconds: number): string => String(1_767_225_600n * 1_000_000_000n +
 
 const otherMetrics = (seconds: number): object[] => {
   const times = { startTimeUnixNano: at(0), timeUnixNano: at(seconds) }
-  const exemplars = [{ timeUnixNano: at(seconds), asDouble: 2.5, traceId: traceIdOf(1), spanId: 'a'.repeat(15) + '1' }]
+  const exemplars = [{ timeUnixNano: at(seconds), asDouble: 2.5, traceId: traceIdOf(1), spanId }]
   return [
     { name: 'weight', unit: 'kg', gauge: { dataPoints: [{ ...times, asDouble: seconds + 0.25 }] } },
     {
@@ -230,7 +234,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       const runs = (await expected.queries.runs({ limit: 200, children: true }, budget())).items
       for (const { trace_id } of some(runs)) await same((queries) => queries.run(trace_id))
       await same((queries) => queries.run(traceIdOf(1)))
-      expect(await store.queries.run('0'.repeat(31) + '1')).toBeUndefined()
+      expect(await store.queries.run(unknownTrace)).toBeUndefined()
     }, 60_000)
 
     test('facets of all services and of one', async () => {
@@ -274,7 +278,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
           return pages.flatMap(spansOf).sort(byStart)
         })
       }
-      expect(await store.queries.trace({ traceId: '0'.repeat(31) + '1', maxSpans: 10 }, budget())).toBeUndefined()
+      expect(await store.queries.trace({ traceId: unknownTrace, maxSpans: 10 }, budget())).toBeUndefined()
     }, 120_000)
 
     test('services', () => sameList((queries) => all((after) => queries.services(after, budget()))))
@@ -285,7 +289,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       ['of services without a name', { service: 'unknown_service' }],
       ['from a severity on', { minSeverity: 17 }],
       ['of a trace', { traceId: traceIdOf(1) }],
-      ['of a span', { traceId: traceIdOf(1), spanId: 'a'.repeat(15) + '1' }],
+      ['of a span', { traceId: traceIdOf(1), spanId }],
       ['with a text in any case', { text: 'ÄRGER' }],
       ['with a text and a severity', { text: 'line', minSeverity: 9 }],
       ['in a range', { sinceNs: BigInt(at(1)), untilNs: BigInt(at(4)) }],
@@ -302,7 +306,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     test('every metric with its points', async () => {
       const names = (await expected.queries.metricNames({ limit: 1_000 }, budget())).items
       for (const name of new Set(names.map((metric) => metric.name))) {
-        await same((queries) => queries.metric({ name, maxSeries: 100, maxPointsPerSeries: 1_000 }, budget()))
+        await same((queries) => queries.metric({ name, maxSeries: 1_000, maxPointsPerSeries: 1_000 }, budget()))
       }
       const range = { sinceNs: BigInt(at(2)), untilNs: BigInt(at(5)) }
       await same((queries) =>
