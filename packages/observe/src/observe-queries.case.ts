@@ -64,10 +64,7 @@ export function suiteBodies(): readonly Body[] {
     'logs',
     logBody('shop', ...Array.from({ length: 20 }, (_, at) => logRecord(at >> 2, (at % 24) + 1, `Line ${at}`))),
   )
-  sample(
-    'logs',
-    logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId })),
-  )
+  sample('logs', logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId })))
   for (let at = 1; at <= 5; at += 1) {
     const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
     sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))

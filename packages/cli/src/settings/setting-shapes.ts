@@ -1,6 +1,6 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
-import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
 import { type SmtpServer, smtpServerOf } from '@penstock/mail'
+import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
 import { TrustedProxies } from '@penstock/runtime'
 
 /** The parser for one kind of value, with a description of its form for error messages. */

@@ -12,10 +12,13 @@ test.each([
   expect(parseClickHouseUrl(text)).toEqual({ url, database, username, password })
 })
 
-test.each(['postgres://ch.example', 'clickhouse:', 'http://ch.example/a/b', 'http://ch.example/?x=1', 'ch.example:8123'])(
-  'refuses %s',
-  (text) => expect(parseClickHouseUrl(text)).toBeUndefined(),
-)
+test.each([
+  'postgres://ch.example',
+  'clickhouse:',
+  'http://ch.example/a/b',
+  'http://ch.example/?x=1',
+  'ch.example:8123',
+])('refuses %s', (text) => expect(parseClickHouseUrl(text)).toBeUndefined())
 
 let close: (() => unknown) | undefined
 afterEach(() => close?.())

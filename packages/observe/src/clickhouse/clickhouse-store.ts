@@ -22,7 +22,11 @@ export class ClickHouseStore {
   #active = 0
 
   /** Starts the thread that answers. Whether the database can be reached is found out by the first query. */
-  static async open({ address, log = silentLog, clock = systemClock }: ClickHouseStoreOptions): Promise<ClickHouseStore> {
+  static async open({
+    address,
+    log = silentLog,
+    clock = systemClock,
+  }: ClickHouseStoreOptions): Promise<ClickHouseStore> {
     const entry = 'clickhouse-thread'
     return new ClickHouseStore(await StoreThread.start({ entry, data: { address }, heapBytes: HEAP_BYTES, clock, log }))
   }

@@ -207,12 +207,12 @@ function toPoint(type: MetricType, row: PointRow): object {
   }))
   return {
     ...withoutDefaults({ startTimeUnixNano: row.start, timeUnixNano: row.time, flags: row.flags }),
-    ...valueOf(type, row),
+    ...measuredOf(type, row),
     ...(exemplars.length > 0 && { exemplars }),
   }
 }
 
-function valueOf(type: MetricType, row: PointRow): object {
+function measuredOf(type: MetricType, row: PointRow): object {
   switch (type) {
     case 'gauge':
     case 'sum':

@@ -113,9 +113,11 @@ class TraceSpans {
     )
     switch (span?.kind) {
       case 'run':
-        return keepNewest(this.#runs, { ...span.columns, service: row.service })
+        keepNewest(this.#runs, { ...span.columns, service: row.service })
+        break
       case 'job':
-        return keepNewest(this.#jobs, span.columns)
+        keepNewest(this.#jobs, span.columns)
+        break
       case 'stage':
         this.#stages.set(row.span_id, span.columns)
     }

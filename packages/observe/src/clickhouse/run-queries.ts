@@ -124,12 +124,12 @@ function narrowing({ service, project, ref, status, text }: RunFilter): { condit
     conditions.push(`(${condition})`)
     Object.assign(parameters, values)
   }
-  const valueOf = (map: string, keys: readonly string[]) => keys.map((key) => `${map}['${key}']`)
+  const entriesOf = (map: string, keys: readonly string[]) => keys.map((key) => `${map}['${key}']`)
   if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: namesOf(service) })
-  if (ref !== undefined) add(`{ref:String} IN (${valueOf('SpanAttributes', runKeys.ref)})`, { ref })
+  if (ref !== undefined) add(`{ref:String} IN (${entriesOf('SpanAttributes', runKeys.ref)})`, { ref })
   if (project !== undefined) {
-    const names = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => valueOf(map, projectKeys.name))
-    const urls = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => valueOf(map, projectKeys.url))
+    const names = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.name))
+    const urls = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.url))
     add(
       `hasAny([${names}], {projects:Array(String)})
        OR arrayExists(url -> position(url, {slug:String}) > 0 OR position(url, '%') > 0, [${urls}])`,
@@ -142,7 +142,7 @@ function narrowing({ service, project, ref, status, text }: RunFilter): { condit
       ...Object.keys(words).filter((word) => words[word] === status),
     ]
     add(
-      `hasAny([${valueOf('SpanAttributes', [...runKeys.status, ...runKeys.result, ...runKeys.state])}], {words:Array(String)})
+      `hasAny([${entriesOf('SpanAttributes', [...runKeys.status, ...runKeys.result, ...runKeys.state])}], {words:Array(String)})
        OR (StatusCode = 'Error' AND {status:String} = 'failed')`,
       { words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])], status },
     )
