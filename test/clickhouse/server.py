@@ -31,6 +31,9 @@ def literal(value):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Otherwise the head is sent alone, and the body waits for its acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
 
     def do_GET(self):
         self.answer(200, b"Ok.\n", "text/plain")

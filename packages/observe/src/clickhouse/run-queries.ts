@@ -275,7 +275,7 @@ async function lastSuccessfulRuns(source: Source, { service, project, ref }: Run
 }
 
 /** The runs that statistics are computed from. */
-const MAX_RUNS = 10_000
+const MAX_RUNS = 2_000
 /** How long before and after its runs a trace can have other spans. */
 const SLACK_NS = 24n * 3_600n * 1_000_000_000n
 
