@@ -4,16 +4,16 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { ClickHouseAddress } from '@penstock/observe'
 import { describe } from 'vitest'
-import type { ClickHouseAddress } from '../../packages/observe/src/clickhouse/clickhouse-client.ts'
 
-const here = import.meta.dirname
-const python = execFileSync(process.execPath, [join(here, 'prepare.mjs'), '--print-path'], { encoding: 'utf8' }).trim()
-
-const isInstalled = existsSync(join(dirname(dirname(python)), 'complete'))
+/** Returns the Python that has chdb, if it is installed. */
+const pythonFor = (directory: string): string =>
+  execFileSync(process.execPath, [join(directory, 'prepare.mjs'), '--print-path'], { encoding: 'utf8' }).trim()
 
 /** Declares a suite that needs ClickHouse's engine. Without it, the suite is skipped, but fails with `CI` set. */
 export function describeWithChdb(name: string, suite: () => void): void {
+  const isInstalled = existsSync(join(dirname(dirname(pythonFor(import.meta.dirname))), 'complete'))
   if (isInstalled) return void describe(name, suite)
   const reason = 'needs chdb ("node test/clickhouse/prepare.mjs" installs it; takes Python)'
   if (process.env.CI) throw new Error(reason)
@@ -30,9 +30,10 @@ export class Chdb {
   readonly #process: ChildProcess
   readonly #directory: string
 
-  static async start(): Promise<Chdb> {
+  /** @param sources the directory with the server; programs that are built elsewhere have to name it */
+  static async start(sources: string = import.meta.dirname): Promise<Chdb> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-chdb-'))
-    const child = spawn(python, [join(here, 'server.py'), directory, USER, PASSWORD], {
+    const child = spawn(pythonFor(sources), [join(sources, 'server.py'), directory, USER, PASSWORD], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const [port] = (await Promise.race([

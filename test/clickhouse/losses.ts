@@ -1,5 +1,5 @@
 /**
- * What the tables of the collector's exporter do not hold, as changes to an answer. Each is made to the answers of both stores before they
+ * The differences between the exporter's tables and the embedded store, as changes to an answer. Each is made to the answers of both stores before they
  * are compared. docs/observe.md lists the same.
  */
 type Json = Readonly<Record<string, unknown>>

@@ -1,11 +1,12 @@
 /**
  * Times the queries of the console's pages on ClickHouse's engine (chdb) with the tables of the collector's exporter:
- * `node test/load/dist/load/observe-clickhouse.js` after `npx tsc -p test/load`. The table has the median of some warm answers.
+ * `npm run bench:observe-clickhouse`. The table has the median of some warm answers.
  *
  * The spans are those of seven days: of three, one trace is of a service that is no CI system, and two are pipelines with 29 jobs.
  * `--spans <number>` changes their number, which is 10,000,000 by default.
  */
 import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ClickHouseStore, type StoreQuery } from '@penstock/observe'
 import { Chdb } from '../clickhouse/chdb.harness.ts'
@@ -21,7 +22,7 @@ const NOW_S = 1_770_000_000
 const RUNS = 3
 const BOUND_MS = 300
 
-const server = await Chdb.start()
+const server = await Chdb.start(fileURLToPath(new URL('../../../clickhouse', import.meta.url)))
 const bounds: Bound[] = []
 try {
   for (const statement of exporterTables) await server.run(statement)

@@ -45,7 +45,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
 
 /**
  * The settings that are valid only with `gateway.upstream`. They do not apply to the embedded store, which has a
- * credential of its own, and whose data no other store could show.
+ * credential of its own, and another store cannot show its data.
  */
 const upstreamSettings = [
   'gateway.upstreamAuthorization',

@@ -59,7 +59,7 @@ export async function readPipelines(
   return await readPipelinesWhere(db, table, 'TraceId IN {ids:Array(String)}', { ...range, ids })
 }
 
-/** Returns the runs of the traces that meet a condition, and whose spans start in the range `from` to `to`. */
+/** Returns the runs of the traces that meet a condition. Their spans have to start in the range `from` to `to`. */
 export async function readPipelinesWhere(
   db: ClickHouse,
   table: string,

@@ -1,7 +1,7 @@
 import type { ClickHouse } from './clickhouse-client.ts'
 import type { ExporterSchema } from './exporter-schema.ts'
 
-/** What the queries read from. */
+/** The database and tables that the queries read. */
 export interface Source {
   readonly db: ClickHouse
   readonly schema: ExporterSchema

@@ -8,7 +8,7 @@ export const nanoseconds = (column: string): string => `toUnixTimestamp64Nano(to
 
 const NS_PER_SECOND = 1_000_000_000n
 
-/** The first and the last time of a table, as a range whose end is exclusive; `undefined` if it is empty. */
+/** The first and the last time of a table, with an exclusive end; `undefined` if it is empty. */
 export async function extentOf(
   db: ClickHouse,
   table: string,
