@@ -48,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
 const owners: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   pg: ['db'],
+  '@clickhouse/client': ['observe'],
   kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe', 'testkit'],
   undici: ['delivery', 'gateway'],
   'ipaddr.js': ['delivery'],

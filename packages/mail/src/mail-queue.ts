@@ -47,7 +47,7 @@ const CONCURRENCY = 2 * MAIL_BATCHES
 const LEASE_MS = MAIL_MS + 60_000
 /** Sending a mail takes about as long as composing it, and is not measured. */
 const paces = {
-  search: { isUrgent: true, pause: { factor: 10, maxMs: 35 } },
+  search: { isUrgent: true, pause: { factor: 5, maxMs: 15 } },
   mail: { isUrgent: false, pause: { factor: 20, maxMs: 200 } },
 } as const
 const GIVE_UP_AFTER_MS = 3 * 86_400_000

@@ -1,3 +1,5 @@
+export { type ClickHouseAddress, parseClickHouseUrl } from './clickhouse/clickhouse-client.ts'
+export { ClickHouseStore, type ClickHouseStoreOptions } from './clickhouse/clickhouse-store.ts'
 export { LiveStreams } from './live/live-streams.ts'
 export type { LogQuery, StoredLogRecord } from './log-queries.ts'
 export type { MetricName, MetricQuery, StoredMetric, StoredSeries } from './metric-queries.ts'

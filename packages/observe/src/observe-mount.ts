@@ -5,8 +5,8 @@ import type { Observe } from './observe.ts'
 /** The application in which the routes are served. */
 export interface ObserveMount<Context, Access> {
   readonly store: Pick<Observe, 'answer'>
-  /** The open streams of `live`. */
-  readonly streams: LiveStreams
+  /** The open streams of `live`; `undefined` if the store has no live updates. */
+  readonly streams: LiveStreams | undefined
   /** Returns the caller that the limit on streams applies to. */
   callerOf(context: Context): string
   /** Returns the API's own error for a caller with too many streams. */
@@ -17,6 +17,8 @@ export interface ObserveMount<Context, Access> {
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
   /** Returns the API's own error for a store that cannot answer at the moment. */
   unavailable(): Error
+  /** Returns the API's own error for a query that the store does not support. */
+  notSupported(): Error
   /** Returns the API's own error for a trace without stored spans. */
   traceNotFound(): Error
 }

@@ -28,6 +28,7 @@ const routes = () =>
     access: 'anyone',
     streams: new LiveStreams(new ManualClock(0)),
     callerOf: (caller) => caller,
+    notSupported: () => new StoreGone(),
     tooManyStreams: () => new StoreGone(),
     unavailable: () => new StoreGone(),
     traceNotFound: () => new NoSuchTrace(),

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
@@ -8,9 +11,11 @@ import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
 import type { Observe } from './observe.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
+import type { ObserveQueries } from './observe-queries.ts'
 import type { RunFacets, RunSummary } from './pipeline-queries.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
+import { sqliteQueries } from './sqlite-queries.ts'
 import type { ObserveStatus } from './status.ts'
 import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import { openStoreFile, openStoreWriter, type StoreWriter } from './store-writer.ts'
@@ -73,6 +78,11 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
     this.queries = queriesFor((query) => this.answer(query))
   }
 
+  /** The port that the threads of the store answer from. */
+  get port(): ObserveQueries {
+    return sqliteQueries(this.#reader.read, this.limits, this.#history)
+  }
+
   get database() {
     return this.#reader.read
   }
@@ -86,7 +96,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   }
 
   answer(query: StoreQuery): Promise<StoreResponse | undefined> {
-    return runStoreQuery(this.#reader.read, query, this.limits, this.#history)
+    return runStoreQuery(this.port, query)
   }
 
   /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */
@@ -102,5 +112,25 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   async close(): Promise<void> {
     await this.#reader.close()
     await this.#writer.close()
+  }
+}
+
+/** Opens a store in a directory of its own, which is deleted with it, and stores bodies in OTLP/JSON. */
+export async function filledStore(
+  clock: Clock,
+  bodies: readonly { readonly signal: Signal; readonly json: string }[],
+): Promise<{ readonly queries: ObserveQueries; close(): Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
+  const store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock })
+  for (const { signal, json } of bodies) {
+    const receipt = await store.receiveBody(signal, Buffer.from(json), 'json')
+    if (receipt.kind !== 'kept') throw new Error(`not stored: ${receipt.text}`)
+  }
+  return {
+    queries: store.port,
+    async close() {
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
   }
 }

@@ -57,11 +57,11 @@ export const jobKeys = {
 } as const satisfies Record<string, Keys>
 
 /** A span with one of these is a job or bridge. */
-const jobMarks: Keys = [...jobKeys.name, ...jobKeys.jobId, ...jobKeys.result, ...jobKeys.state]
+export const jobMarks: Keys = [...jobKeys.name, ...jobKeys.jobId, ...jobKeys.result, ...jobKeys.state]
 /** A span with one of these, and nothing of a job or stage, is a pipeline run. */
-const runMarks: Keys = [...runKeys.pipelineId, ...runKeys.result, ...runKeys.state]
+export const runMarks: Keys = [...runKeys.pipelineId, ...runKeys.result, ...runKeys.state]
 
-const resultWords: Readonly<Record<string, string>> = {
+export const resultWords: Readonly<Record<string, string>> = {
   success: 'success',
   failure: 'failed',
   error: 'failed',
@@ -69,7 +69,11 @@ const resultWords: Readonly<Record<string, string>> = {
   cancellation: 'canceled',
   skip: 'skipped',
 }
-const stateWords: Readonly<Record<string, string>> = { pending: 'pending', executing: 'running', finalizing: 'running' }
+export const stateWords: Readonly<Record<string, string>> = {
+  pending: 'pending',
+  executing: 'running',
+  finalizing: 'running',
+}
 const finalWords: ReadonlySet<string> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /** Attributes by key, with `svc.` in place of any vendor namespace. */
@@ -144,6 +148,29 @@ function plainValue(value: object | undefined): unknown {
   const { arrayValue, ...scalar } = (value ?? {}) as AnyValue
   if (arrayValue !== undefined) return (arrayValue.values ?? []).map((item) => Object.values(item)[0])
   return Object.values(scalar)[0]
+}
+
+const flagKeys: ReadonlySet<string> = new Set([...jobKeys.executed, ...jobKeys.manual, ...jobKeys.allowFailure])
+const listKeys: ReadonlySet<string> = new Set(jobKeys.runnerTags)
+
+/** Returns the AnyValue in OTLP/JSON of an attribute that is stored as text, with the type that the columns above are read from. */
+export function typedValue(key: string, text: string): object {
+  const name = withoutVendor(key)
+  if (flagKeys.has(name) && (text === 'true' || text === 'false')) return { boolValue: text === 'true' }
+  if (listKeys.has(name)) {
+    const texts = textsIn(text)
+    if (texts !== undefined) return { arrayValue: { values: texts.map((stringValue) => ({ stringValue })) } }
+  }
+  return { stringValue: text }
+}
+
+function textsIn(json: string): string[] | undefined {
+  try {
+    const list: unknown = JSON.parse(json)
+    return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export type PipelineSpanKind = 'run' | 'job' | 'stage'

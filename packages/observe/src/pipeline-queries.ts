@@ -156,9 +156,9 @@ const runRows = (db: Kysely<ObserveTables>) =>
     .select(['run.busy_seconds', 'run.queue_seconds', 'run.jobs', 'run.jobs_failed', 'run.failed_jobs_json'])
     .select(['run.is_child', 'run.coverage', 'run.shape_json'])
 
-type RunRow = Awaited<ReturnType<ReturnType<typeof runRows>['execute']>>[number]
+export type RunRow = Awaited<ReturnType<ReturnType<typeof runRows>['execute']>>[number]
 
-function toSummary({ id: _, is_final, failed_jobs_json, shape_json, ...row }: RunRow): RunSummary {
+export function toSummary({ id: _, is_final, failed_jobs_json, shape_json, ...row }: RunRow): RunSummary {
   const shape = JSON.parse(shape_json) as readonly [string, string | null, string | null, string, string][]
   return {
     ...row,
@@ -177,7 +177,7 @@ export interface RunFacets {
   readonly statuses: readonly string[]
 }
 
-const MAX_FACET_VALUES = 1_000
+export const MAX_FACET_VALUES = 1_000
 
 /** Returns the distinct values of all stored runs, or of those of one service; at most 1,000 of a kind. */
 export async function findFacets(db: Kysely<ObserveTables>, service: string | undefined): Promise<RunFacets> {
@@ -211,4 +211,4 @@ export async function findFacets(db: Kysely<ObserveTables>, service: string | un
 }
 
 /** The combinations that are read; a store with more of them has more than 1,000 refs. */
-const MAX_COMBINATIONS = 50_000
+export const MAX_COMBINATIONS = 50_000

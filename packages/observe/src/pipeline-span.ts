@@ -110,7 +110,7 @@ function runColumns(own: AttributeMap, attributes: unknown, { name, isError }: S
 }
 
 /** The path of a project is its owner and the last segment of its URL; the repository's name may be a title. */
-function projectColumns(attributes: AttributeMap) {
+export function projectColumns(attributes: AttributeMap) {
   const project_name = attributes.text(projectKeys.name)
   const namespace = attributes.text(projectKeys.owner)
   const project_url = attributes.text(projectKeys.url)

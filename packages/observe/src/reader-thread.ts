@@ -1,9 +1,10 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
 import { setImmediate } from 'node:timers/promises'
-import { openReadOnly } from '@penstock/db'
+import { isUnavailable, openReadOnly } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
 import { RunHistory } from './insights/run-history.ts'
 import type { ObserveLimits } from './observe-limits.ts'
+import { sqliteQueries } from './sqlite-queries.ts'
 import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { serveThread } from './thread-messages.ts'
@@ -14,6 +15,7 @@ const PAGE_CACHE_BYTES = 64 * 1024 * 1024
 serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse | undefined>(({ file, limits }) => {
   const db = openReadOnly<ObserveTables>(file, { cacheBytes: PAGE_CACHE_BYTES })
   const history = new RunHistory(db.read, () => systemClock.nowMs())
+  const queries = sqliteQueries(db.read, limits, history)
   let last: Promise<unknown> = Promise.resolve()
   let isClosing = false
   // Queries run one after another, so that the memory of one answer is the most that is ever used.
@@ -25,7 +27,8 @@ serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse |
   // A failure is left to the next query, which reads the same.
   void readAhead(() => inTurn(async () => !isClosing && (await history.readAhead()))).catch(() => {})
   return {
-    answer: (query) => inTurn(() => runStoreQuery(db.read, query, limits, history)),
+    answer: (query) => inTurn(() => runStoreQuery(queries, query)),
+    isUnavailable,
     transferred: (answer) => (answer === undefined ? [] : [answer.json.buffer]),
     async close() {
       isClosing = true

@@ -46,6 +46,7 @@ export async function serveStore({
     callerOf: (caller) => caller,
     tooManyStreams: () => new StatusError(429),
     unavailable: () => new StatusError(503),
+    notSupported: () => new StatusError(501),
     traceNotFound: () => new StatusError(404),
     parse(schema, value) {
       const result = schema.safeParse(value)

@@ -12,7 +12,7 @@ export interface ServiceSummary {
   readonly last_seen_at: string
 }
 
-const MAX_SERVICES = 1_000
+export const MAX_SERVICES = 1_000
 
 /** Returns services by name, at most 1,000 of them. */
 export async function listServices(

@@ -6,9 +6,10 @@ import type { ObserveTables } from './tables.ts'
 export interface ObserveStatus {
   /** A sentence that says what this store is for. */
   readonly purpose: string
-  readonly retention_seconds: number
-  readonly max_bytes: number
-  readonly used_bytes: number
+  /** This and the two sizes are `null` if the store is not ours to limit. */
+  readonly retention_seconds: number | null
+  readonly max_bytes: number | null
+  readonly used_bytes: number | null
   readonly oldest_received_at: string | null
   readonly kept: RowCounts
 }

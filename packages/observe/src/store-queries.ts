@@ -1,18 +1,14 @@
-import type { Kysely } from 'kysely'
-import { type Page, type Position, type SearchedPage, toCursor } from './cursor.ts'
-import { type CompareQuery, compareRuns, type InsightsQuery, readInsights } from './insights/insights-queries.ts'
-import type { RunHistory } from './insights/run-history.ts'
-import { type LiveQuery, readLive } from './live/live-queries.ts'
-import { type LogQuery, listLogRecords } from './log-queries.ts'
-import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
-import type { StoreBounds } from './observe-limits.ts'
-import { findFacets, findRun, listRuns, type RunQuery } from './pipeline-queries.ts'
+import type { Page, Position, SearchedPage } from './cursor.ts'
+import { toCursor } from './cursor.ts'
+import type { CompareQuery, InsightsQuery } from './insights/insights-queries.ts'
+import type { LiveQuery } from './live/live-queries.ts'
+import type { LogQuery } from './log-queries.ts'
+import type { MetricNameQuery, MetricQuery } from './metric-queries.ts'
+import type { ObserveQueries } from './observe-queries.ts'
+import type { RunQuery } from './pipeline-queries.ts'
 import { ResponseBudget } from './response-budget.ts'
-import { listServices } from './service-queries.ts'
-import { storeStatus } from './status.ts'
-import type { ObserveTables } from './tables.ts'
-import { listTraces, type TraceQuery } from './trace-queries.ts'
-import { findTrace, type TraceSpansQuery } from './trace-spans.ts'
+import type { TraceQuery } from './trace-queries.ts'
+import type { TraceSpansQuery } from './trace-spans.ts'
 
 /** The questions that the store answers. */
 export type StoreQuery =
@@ -39,6 +35,15 @@ export interface StoreResponse {
   readonly nextCursor: string | undefined
 }
 
+/** The error for a query that a store cannot answer at all. */
+export class QueryNotSupported extends Error {
+  override readonly name = 'QueryNotSupported'
+
+  constructor(kind: StoreQuery['kind']) {
+    super(`this store does not support the query ${kind}`)
+  }
+}
+
 /** The limit on the stored texts in one answer. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
@@ -50,21 +55,20 @@ interface Found {
   readonly nextCursor?: string | undefined
 }
 
-/** Answers a query; `undefined` if nothing is stored under the id that it asks for. Blocks its thread during the query. */
-export async function runStoreQuery(
-  db: Kysely<ObserveTables>,
-  query: StoreQuery,
-  bounds: StoreBounds,
-  history: RunHistory,
-): Promise<StoreResponse | undefined> {
+/** Answers a query; `undefined` if nothing is stored under the id that it asks for. */
+export async function runStoreQuery(queries: ObserveQueries, query: StoreQuery): Promise<StoreResponse | undefined> {
   if (query.kind === 'live') {
     // Written as text on this thread, so that the one that serves the clients only passes it on.
-    const { text, position, hasMore } = await readLive(db, query.query)
+    const { text, position, hasMore } = await queries.live(query.query)
     return { json: new TextEncoder().encode(text), isTruncated: hasMore, nextCursor: position }
   }
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
-  const found = await find(db, query, bounds, history, budget)
-  const { value, json = jsonBytes(value), nextCursor, isTruncated = budget.isTruncated } = found
+  const {
+    value,
+    json = jsonBytes(value),
+    nextCursor,
+    isTruncated = budget.isTruncated,
+  } = await find(queries, query, budget)
   return json && { json, isTruncated, nextCursor }
 }
 
@@ -73,39 +77,37 @@ const jsonBytes = (value: unknown) =>
   value === undefined ? undefined : new TextEncoder().encode(JSON.stringify(value))
 
 async function find(
-  db: Kysely<ObserveTables>,
+  queries: ObserveQueries,
   query: Exclude<StoreQuery, { kind: 'live' }>,
-  bounds: StoreBounds,
-  history: RunHistory,
   budget: ResponseBudget,
 ): Promise<Found> {
   switch (query.kind) {
     case 'status':
-      return { value: await storeStatus(db, bounds) }
+      return { value: await queries.status() }
     case 'services':
-      return paged('services', await listServices(db, query.after, budget))
+      return paged('services', await queries.services(query.after, budget))
     case 'runs':
-      return searched('pipelines', await listRuns(db, query.filter, budget))
+      return searched('pipelines', await queries.runs(query.filter, budget))
     case 'run':
-      return { value: await findRun(db, query.traceId) }
+      return { value: await queries.run(query.traceId) }
     case 'facets':
-      return { value: await findFacets(db, query.service) }
+      return { value: await queries.facets(query.service) }
     case 'traces':
-      return paged('traces', await listTraces(db, query.filter, budget))
+      return paged('traces', await queries.traces(query.filter, budget))
     case 'trace': {
-      const found = await findTrace(db, query, budget)
+      const found = await queries.trace(query, budget)
       return { json: found?.json, nextCursor: found?.next && toCursor('trace', found.next) }
     }
     case 'metricNames':
-      return paged('metric_names', await listMetricNames(db, query.filter, budget))
+      return paged('metric_names', await queries.metricNames(query.filter, budget))
     case 'metric':
-      return { value: await findMetric(db, query.filter, budget) }
+      return { value: await queries.metric(query.filter, budget) }
     case 'logRecords':
-      return searched('logs', await listLogRecords(db, query.filter, budget))
+      return searched('logs', await queries.logRecords(query.filter, budget))
     case 'insights':
-      return { value: await readInsights(history, query.filter) }
+      return { value: await queries.insights(query.filter) }
     case 'compare':
-      return { value: await compareRuns(db, query.filter) }
+      return { value: await queries.compare(query.filter) }
   }
 }
 

@@ -4,8 +4,15 @@ import { Worker } from 'node:worker_threads'
 import type { Clock, Log } from '@penstock/runtime'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
+/** The name of the store of each kind of thread. */
+const storeNames = {
+  'writer-thread': 'the embedded store',
+  'reader-thread': 'the embedded store',
+  'clickhouse-thread': 'the store in ClickHouse',
+} as const
+
 interface StoreThreadOptions {
-  readonly entry: 'writer-thread' | 'reader-thread'
+  readonly entry: keyof typeof storeNames
   /** The argument of the thread's `open`; it must be cloneable. */
   readonly data: unknown
   readonly heapBytes: number
@@ -67,6 +74,10 @@ export class StoreThread<Request, Reply> {
     this.#options = options
   }
 
+  get #storeName(): string {
+    return storeNames[this.#options.entry]
+  }
+
   get inProgress(): number {
     return this.#pending.size
   }
@@ -80,7 +91,7 @@ export class StoreThread<Request, Reply> {
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Reply> {
     const worker = this.#worker
     if (worker === undefined || this.#closing.signal.aborted) {
-      return Promise.reject(new ThreadUnavailable('the embedded store is not running'))
+      return Promise.reject(new ThreadUnavailable(`${this.#storeName} is not running`))
     }
     this.#lastId += 1
     const id = this.#lastId
@@ -142,8 +153,9 @@ export class StoreThread<Request, Reply> {
       this.#settle(id)?.reject(new Error(text))
       return
     }
-    this.#options.log.error({ event: 'observe.database_unusable', error: text }, 'The embedded store cannot be used')
-    this.#settle(id)?.reject(new ThreadUnavailable('the embedded store cannot be used at the moment'))
+    const { entry, log } = this.#options
+    log.error({ event: 'observe.database_unusable', thread: entry, error: text }, 'A store of telemetry cannot be used')
+    this.#settle(id)?.reject(new ThreadUnavailable(`${this.#storeName} cannot be used at the moment`))
   }
 
   #settle(id: number): Pending<Reply> | undefined {
@@ -153,7 +165,7 @@ export class StoreThread<Request, Reply> {
   }
 
   #rejectPending(): void {
-    const error = new ThreadUnavailable('the embedded store had to be restarted')
+    const error = new ThreadUnavailable(`${this.#storeName} had to be restarted`)
     for (const { reject } of this.#pending.values()) reject(error)
     this.#pending.clear()
   }
@@ -164,7 +176,7 @@ export class StoreThread<Request, Reply> {
     this.#failures += 1
     log.error(
       { event: 'observe.thread_ended', thread: entry, reason: String(reason), restart_ms: pauseMs },
-      'A thread of the embedded store has ended. Its requests are answered with 503, and another thread is started',
+      'A thread of a store of telemetry has ended. Its requests are answered with 503, and another thread is started',
     )
     if (pauseMs > 0) await clock.sleep(pauseMs, this.#closing.signal).catch(() => {})
     if (!this.#closing.signal.aborted) this.#start()

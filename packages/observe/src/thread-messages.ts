@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { isUnavailable } from '@penstock/db'
 import type { Log } from '@penstock/runtime'
 
 /** The messages to a thread from the thread that started it. */
@@ -18,6 +17,8 @@ export type LogLevel = keyof Log
 
 interface ThreadWork<Request, Reply> {
   answer(request: Request): Promise<Reply>
+  /** Tells whether a request failed because its database cannot be used at the moment. */
+  isUnavailable(error: unknown): boolean
   /** Returns the memory that moves with a reply. */
   transferred(reply: Reply): readonly ArrayBuffer[]
   /** Resolves when all work in progress is done. */
@@ -42,7 +43,7 @@ export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) =
       const reply = await work.answer(request)
       post({ kind: 'reply', id, reply }, work.transferred(reply))
     } catch (error) {
-      post({ kind: 'failure', id, text: String(error), isUnavailable: isUnavailable(error) })
+      post({ kind: 'failure', id, text: String(error), isUnavailable: work.isUnavailable(error) })
     }
   })
   post({ kind: 'opened' })

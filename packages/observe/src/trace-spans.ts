@@ -21,6 +21,14 @@ export interface TraceSpansQuery {
   readonly after?: Position | undefined
 }
 
+/** One page of a trace. */
+export interface TraceSpansPage {
+  /** The JSON of a `StoredTrace`. */
+  readonly json: Uint8Array<ArrayBuffer>
+  /** The position of the last span; `undefined` on the last page. */
+  readonly next: Position | undefined
+}
+
 /** The resources of a page with their scopes, and the ids of the spans of each scope, in order of start. */
 type Groups = Map<number, Map<number, number[]>>
 
@@ -32,7 +40,7 @@ export async function findTrace(
   db: Kysely<ObserveTables>,
   { traceId, maxSpans, after }: TraceSpansQuery,
   budget: ResponseBudget,
-): Promise<{ readonly json: Uint8Array<ArrayBuffer>; readonly next: Position | undefined } | undefined> {
+): Promise<TraceSpansPage | undefined> {
   const places = await spanPlaces(db, { traceId, maxSpans, after })
   if (places.length === 0) return undefined
   const documents = await documentsOf(db, new Set(places.flatMap((place) => [place.resource_id, place.scope_id])))

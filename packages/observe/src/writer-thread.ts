@@ -1,4 +1,5 @@
 // The entry point of the thread that decodes and writes.
+import { isUnavailable } from '@penstock/db'
 import { type Log, systemClock } from '@penstock/runtime'
 import type { ObserveLimits } from './observe-limits.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
@@ -12,5 +13,10 @@ export interface ThreadData {
 
 serveThread<ThreadData, ReceivedRequest, Receipt>(({ file, limits }: ThreadData, log: Log) => {
   const writer = openStoreWriter({ file, limits, clock: systemClock, log })
-  return { answer: (received) => writer.receive(received), transferred: () => [], close: () => writer.close() }
+  return {
+    answer: (received) => writer.receive(received),
+    isUnavailable,
+    transferred: () => [],
+    close: () => writer.close(),
+  }
 })

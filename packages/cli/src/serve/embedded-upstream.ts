@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import {
-  ApiError,
-  type ManagementContext,
-  type OperationName,
-  parseInput,
-  type UpstreamConfig,
-} from '@penstock/gateway'
+import type { ManagementContext, OperationName, UpstreamConfig } from '@penstock/gateway'
 import type { Route } from '@penstock/http'
-import { LiveStreams, observeRoutes, observeServer, openObserve } from '@penstock/observe'
+import { LiveStreams, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import { requireUsable } from '../process/database-error.ts'
 import type { Environment } from '../process/environment.ts'
 import type { Settings } from '../settings/setting-table.ts'
+import { storeRoutes } from './store-routes.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
@@ -22,13 +17,6 @@ export interface EmbeddedUpstream {
   endStreams(): void
   close(): Promise<void>
 }
-
-const unavailable = () => new ApiError('store_unavailable', 'The embedded store cannot answer at the moment.')
-
-const tooManyStreams = () =>
-  new ApiError('rate_limited', 'This key has too many open streams.', { retry_after_seconds: 5 })
-
-const traceNotFound = () => new ApiError('not_found', 'No such trace is stored.')
 
 /**
  * Opens the store that the gateway uses if no upstream is set. It listens on loopback, and only
@@ -49,20 +37,9 @@ export async function openEmbeddedUpstream(
   const server = await observeServer(store, { credential, log })
   const streams = new LiveStreams(clock)
   store.onKept(() => streams.notify())
-  const access = 'observe'
-  const callerOf = ({ actor }: ManagementContext) => actor.id
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
-    routes: observeRoutes({
-      store,
-      streams,
-      access,
-      callerOf,
-      parse: parseInput,
-      unavailable,
-      traceNotFound,
-      tooManyStreams,
-    }),
+    routes: storeRoutes(store, streams),
     endStreams: () => streams.close(),
     close: async () => {
       await server.close()

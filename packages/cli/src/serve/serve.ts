@@ -10,6 +10,7 @@ import {
   openManagement,
   propagate,
 } from '@penstock/gateway'
+import { ClickHouseStore } from '@penstock/observe'
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { consoleDirectory, consolePages } from '@penstock/web'
 import { type Environment, exitCodes, Interrupted } from '../process/environment.ts'
@@ -25,6 +26,7 @@ import { type GatewayStore, openStore, operatorContext, STORE_FILE } from './ope
 import { operatorCommands } from './operator-command.ts'
 import { type ServedCore, serveCore } from './serve-core.ts'
 import { startErrorOf } from './start-error.ts'
+import { storeRoutes } from './store-routes.ts'
 import { untilAborted } from './until-aborted.ts'
 import { disablePretenuring } from './v8-flags.ts'
 import { isWorker, workUntilReleased } from './workers.ts'
@@ -90,6 +92,9 @@ async function serveUntilInterrupted(
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
 
   const ingest = await openIngest(options, { configured, peppers }, environment, log, teardown)
+  const address = settings['observe.url']
+  const clickHouse = address === undefined ? undefined : await ClickHouseStore.open({ address, clock, log })
+  if (clickHouse !== undefined) teardown.push(() => clickHouse.close())
   let core: ServedCore | undefined
   const management = await openManagement({
     config: ingest.config,
@@ -107,14 +112,15 @@ async function serveUntilInterrupted(
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
     console: { directory: consoleDirectory, paths: consolePages.map(({ path }) => path) },
-    isStoreConnected: ingest.embedded !== undefined,
+    isStoreConnected: ingest.embedded !== undefined || clickHouse !== undefined,
     otlp: {
       externalUrl: settings['gateway.externalUrl'],
       bound: boundAddresses(ingest)[0]!,
       isTls: settings['gateway.tlsCertFile'] !== undefined,
     },
     coreUrl: () => core?.url ?? settings['core.externalUrl']?.replace(/\/+$/, ''),
-    routes: ingest.embedded?.routes ?? [],
+    // ClickHouse has no order of arrival, so there are no live updates.
+    routes: ingest.embedded?.routes ?? (clickHouse === undefined ? [] : storeRoutes(clickHouse, undefined)),
     extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,

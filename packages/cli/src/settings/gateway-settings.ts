@@ -54,13 +54,14 @@ const defaultMaxStaleMs = (settings: Settings): number =>
 
 /**
  * The settings that are valid only with `gateway.upstream`. They do not apply to the embedded store, which has a
- * credential of its own.
+ * credential of its own, and another store cannot show its data.
  */
 const upstreamSettings = [
   'gateway.upstreamAuthorization',
   'gateway.upstreamAuthorizationFile',
   'gateway.upstreamCaFile',
   'gateway.upstreamBodyLimitBytes',
+  'observe.url',
 ] as const
 
 /**

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { configuredUpstream } from './gateway-settings.ts'
 import { readSettings } from './read-settings.ts'
 
 let directory: string
@@ -82,4 +83,12 @@ describe('an invalid setting is reported in one line without its value', () => {
     expect(attempt).toThrow(message)
     expect(attempt).not.toThrow(/secret/)
   })
+})
+
+test('the address of ClickHouse needs an upstream, and no error shows its password', () => {
+  const settings = readSettings(undefined, { PENSTOCK_OBSERVE_URL: 'http://reader:hidden@ch.example:8123/otel' })
+  expect(() => configuredUpstream(settings)).toThrow('observe.url needs gateway.upstream, which is not set')
+  const wrong = { PENSTOCK_OBSERVE_URL: 'postgres://reader:hidden@ch.example/otel' }
+  expect(() => readSettings(undefined, wrong)).toThrow(/PENSTOCK_OBSERVE_URL/)
+  expect(() => readSettings(undefined, wrong)).not.toThrow(/hidden/)
 })

@@ -1,5 +1,6 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
 import { type SmtpServer, smtpServerOf } from '@penstock/mail'
+import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
 import { TrustedProxies } from '@penstock/runtime'
 
 /** The parser for one kind of value, with a description of its form for error messages. */
@@ -31,6 +32,12 @@ export const tokenPrefix: Shape<string> = {
 export const databaseUrl: Shape<string> = {
   form: 'a URL that starts with postgres:// or postgresql://',
   parse: (value) => (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined),
+}
+
+/** May contain a password, so error messages never show the value. */
+export const clickHouseUrl: Shape<ClickHouseAddress> = {
+  form: 'clickhouse://, http:// or https:// with a host, and at most a user, a password, a port and the name of a database',
+  parse: parseClickHouseUrl,
 }
 
 /** May contain a password, so error messages never show the value. */

@@ -6,6 +6,7 @@ import { row, type SettingRow } from './setting-row.ts'
 import {
   address,
   adminKey,
+  clickHouseUrl,
   databaseUrl,
   integer,
   networks,
@@ -90,6 +91,13 @@ export const settingTable = {
     integer(16, 1_000_000),
     '1024',
     'The size limit of the embedded store; the oldest telemetry is deleted first.',
+  ),
+  'observe.url': row(
+    'PENSTOCK_OBSERVE_URL',
+    clickHouseUrl,
+    undefined,
+    'A ClickHouse database that a collector writes to with its clickhouse exporter, as `http://user:password@host:8123/database`. Observe queries and the console then read from it. Needs `gateway.upstream`. Unset: the embedded store, if no upstream is set.',
+    { secret: true },
   ),
   obsApiKey: row(
     'PENSTOCK_OBS_API_KEY',

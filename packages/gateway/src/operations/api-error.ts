@@ -21,6 +21,8 @@ export const apiErrorStatus = {
   not_ready: 409,
   precondition_failed: 412,
   rate_limited: 429,
+  /** The store that answers queries does not support this one. */
+  not_supported: 501,
   store_unavailable: 503,
   /** A bug in the gateway. */
   internal: 500,

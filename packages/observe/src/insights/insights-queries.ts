@@ -3,7 +3,7 @@ import { findRun, type RunSummary } from '../pipeline-queries.ts'
 import type { RunFacts } from '../run-facts.ts'
 import type { ObserveTables } from '../tables.ts'
 import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
-import { DEFAULT_ENTRIES, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
+import { DEFAULT_ENTRIES, type InsightsRange, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
 import { medianOf } from './percentile.ts'
 import type { HistoryFilter, RunHistory } from './run-history.ts'
 import { findStoredRun, lastSuccessfulRuns } from './stored-runs.ts'
@@ -28,13 +28,20 @@ export interface Insights extends InsightsReport {
 const DEFAULT_SECONDS = 7 * DAY
 const MINUTE_MS = 60_000
 
-export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<Insights> {
-  const { sinceNs, untilNs, offsetMinutes, limit: maxEntries = DEFAULT_ENTRIES, ...filter } = query
-  const until = untilNs === undefined ? Math.ceil(history.nowMs() / MINUTE_MS) * 60 : secondsOf(untilNs)
+/** Returns the range that a query asks for. */
+export function insightsRange(query: InsightsQuery, nowMs: number): InsightsRange {
+  const { sinceNs, untilNs, offsetMinutes, limit: maxEntries = DEFAULT_ENTRIES } = query
+  const until = untilNs === undefined ? Math.ceil(nowMs / MINUTE_MS) * 60 : secondsOf(untilNs)
   const since = sinceNs === undefined ? until - DEFAULT_SECONDS : secondsOf(sinceNs)
-  const range = { since, until, offsetMinutes, maxEntries }
+  return { since, until, offsetMinutes, maxEntries }
+}
+
+export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<Insights> {
+  const { service, project, ref } = query
+  const filter = { service, project, ref }
+  const range = insightsRange(query, history.nowMs())
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
-  const known = { since: knownSince(range), until }
+  const known = { since: knownSince(range), until: range.until }
   return await history.answer(key, async () => {
     const report = insightsOf(await history.select(filter, known), range)
     return { ...report, truncated: history.isTruncatedSince(known.since) }
@@ -70,7 +77,7 @@ export interface RunComparison {
   readonly jobs: readonly JobDifference[]
 }
 
-const RUNS_OF_MEDIAN = 20
+export const RUNS_OF_MEDIAN = 20
 
 /** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
 export async function compareRuns(
@@ -90,7 +97,7 @@ export async function compareRuns(
   return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(storedB.facts), 'a') }
 }
 
-const medianRun = ({ service, project, ref }: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
+export const medianRun = ({ service, project, ref }: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
   kind: 'median',
   service,
   project,

@@ -213,7 +213,8 @@ export class RunHistory {
 
 const isEmpty = ({ service, project, ref }: HistoryFilter): boolean => (service ?? project ?? ref) === undefined
 
-const matches = (run: RunEntry, { service, project, ref }: HistoryFilter): boolean =>
+/** Tells whether a run is one that a filter selects. */
+export const matches = (run: RunEntry, { service, project, ref }: HistoryFilter): boolean =>
   (service === undefined || run.service === service) &&
   (project === undefined || run.project === project || run.projectName === project) &&
   (ref === undefined || run.ref === ref)

@@ -53,10 +53,12 @@ export function liveRoute<Context, Access>(mount: ObserveMount<Context, Access>)
         200: { description: 'A stream of events', body: z.string(), contentType: 'text/event-stream' },
         400: { description: 'Bad query, or a Last-Event-ID of another list' },
         429: { description: 'The caller has too many streams' },
+        501: { description: 'The store has no live updates' },
         503: { description: 'There are too many streams, or the server is draining' },
       },
     },
     async handle(request, context) {
+      if (streams === undefined) throw mount.notSupported()
       const query = toLiveQuery(parse(liveQuery, request.query))
       const after = parse(positionOf(query.what), request.raw.headers['last-event-id'])
       const caller = mount.callerOf(context)

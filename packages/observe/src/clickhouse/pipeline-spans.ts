@@ -1,0 +1,214 @@
+import { jobKeys, jobMarks, runMarks, typedValue } from '../pipeline-attributes.ts'
+import { type RunSummary, toSummary } from '../pipeline-queries.ts'
+import { MAX_ROWS_PER_TRACE } from '../pipeline-row-store.ts'
+import { type JobColumns, type RunColumns, type StageColumns, toPipelineSpan } from '../pipeline-span.ts'
+import { derivePipelineTrace, type JobNode, type RunNode } from '../pipeline-trace.ts'
+import type { RunFacts } from '../run-facts.ts'
+import type { ClickHouse, Parameters } from './clickhouse-client.ts'
+import { type TextMap, toKeyValues } from './otlp-json.ts'
+import { inRange, nanoseconds, serviceName } from './tables.ts'
+
+/** A pipeline run with the facts for statistics about it. */
+export interface DerivedPipeline {
+  readonly summary: RunSummary
+  readonly facts: RunFacts
+}
+
+/** The conditions of spans that are runs, and of those that are runs, jobs or stages. */
+const hasAny = (parameter: string) => `hasAny(mapKeys(SpanAttributes), {${parameter}:Array(String)})`
+export const isRunSpan = `${hasAny('runMarks')} AND NOT ${hasAny('jobMarks')}`
+export const isPipelineSpan = hasAny('marks')
+const jobOrStage = [...jobMarks, ...jobKeys.stage]
+export const marks: Parameters = { runMarks, jobMarks: jobOrStage, marks: [...runMarks, ...jobOrStage] }
+
+/** The keys of attributes from which columns are read, also in a vendor namespace. */
+const readKeys = String.raw`^(?:[a-z][a-z0-9_]*\.)?(?:cicd|vcs)\.|^(?:pipeline|job)\.|^error\.type$`
+
+interface SpanRow {
+  readonly start_ns: string
+  readonly end_ns: string
+  readonly trace_id: string
+  readonly span_id: string
+  readonly parent_span_id: string
+  readonly span_name: string
+  readonly service: string
+  readonly is_error: number
+  readonly attributes: TextMap
+  readonly resource: TextMap
+}
+
+const columns = `
+  ${nanoseconds('Timestamp')} AS start_ns, start_ns + toInt64(Duration) AS end_ns, TraceId AS trace_id, SpanId AS span_id,
+  ParentSpanId AS parent_span_id, SpanName AS span_name, ${serviceName} AS service, StatusCode = 'Error' AS is_error,
+  mapFilter((k, v) -> match(k, {readKeys:String}), SpanAttributes) AS attributes,
+  if(${isRunSpan}, mapFilter((k, v) -> match(k, {readKeys:String}), ResourceAttributes),
+    CAST(map(), 'Map(LowCardinality(String), String)')) AS resource`
+
+/**
+ * Returns the runs of some traces by their keys. The same functions derive them that derive the rows of the embedded store, so
+ * the result is the same.
+ *
+ * @param table the exporter's table of spans, or one with a part of its rows
+ * @param range the range `from` to `to` in which the spans of these traces start
+ */
+export async function readPipelines(
+  db: ClickHouse,
+  table: string,
+  { ids, ...range }: { readonly ids: readonly string[]; readonly from: string; readonly to: string },
+): Promise<ReadonlyMap<string, DerivedPipeline>> {
+  return await readPipelinesWhere(db, table, 'TraceId IN {ids:Array(String)}', { ...range, ids })
+}
+
+/** Returns the runs of the traces that meet a condition. Their spans have to start in the range `from` to `to`. */
+export async function readPipelinesWhere(
+  db: ClickHouse,
+  table: string,
+  condition: string,
+  parameters: Parameters,
+): Promise<ReadonlyMap<string, DerivedPipeline>> {
+  const rows = await db.rows<SpanRow>(
+    `SELECT ${columns} FROM ${table} WHERE ${inRange} AND ${condition} AND ${isPipelineSpan}
+     LIMIT {spans:UInt32} BY TraceId`,
+    { ...marks, ...parameters, readKeys, spans: 3 * MAX_ROWS_PER_TRACE },
+  )
+  const traces = new Map<string, TraceSpans>()
+  for (const row of rows) {
+    const trace = traces.get(row.trace_id) ?? new TraceSpans()
+    traces.set(row.trace_id, trace)
+    trace.add(row)
+  }
+  const found = new Map<string, DerivedPipeline>()
+  for (const trace of traces.values()) {
+    for (const pipeline of trace.derive()) found.set(keyOf(pipeline.summary), pipeline)
+  }
+  return found
+}
+
+/** Returns the key of a run among all runs. */
+export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
+  `${trace_id} ${span_id}`
+
+type Placed<Columns> = Columns & { readonly service: string }
+
+/** The spans of one trace, of each the newest version. */
+class TraceSpans {
+  readonly #runs = new Map<string, Placed<RunColumns>>()
+  readonly #jobs = new Map<string, JobColumns>()
+  readonly #stages = new Map<string, StageColumns>()
+
+  add(row: SpanRow): void {
+    const attributes = Object.entries(row.attributes).map(([key, text]) => ({ key, value: typedValue(key, text) }))
+    const span = toPipelineSpan(
+      {
+        traceId: row.trace_id,
+        spanId: row.span_id,
+        parentSpanId: row.parent_span_id,
+        name: row.span_name,
+        isError: row.is_error === 1,
+        startNs: BigInt(row.start_ns),
+        endNs: BigInt(row.end_ns),
+      },
+      attributes,
+      JSON.stringify({ resource: { attributes: toKeyValues(row.resource) } }),
+    )
+    switch (span?.kind) {
+      case 'run':
+        keepNewest(this.#runs, { ...span.columns, service: row.service })
+        break
+      case 'job':
+        keepNewest(this.#jobs, span.columns)
+        break
+      case 'stage':
+        this.#stages.set(row.span_id, span.columns)
+    }
+  }
+
+  *derive(): Generator<DerivedPipeline> {
+    const runs = [...this.#runs.values()]
+    const derived = derivePipelineTrace({
+      runs: runs.map(toRunNode),
+      jobs: [...this.#jobs.values()].map(toJobNode),
+      stages: [...this.#stages.values()].map(({ span_id, parent_span_id }) => ({
+        spanId: span_id,
+        parentSpanId: parent_span_id,
+      })),
+    })
+    for (const run of runs) {
+      const { parent_span_id: _, trigger_type, username, start_ns, end_ns, ...columns } = run
+      const summary = toSummary({
+        id: 0,
+        ...emptyRun,
+        ...columns,
+        trigger: trigger_type ?? null,
+        user: username ?? null,
+        start_ns: String(start_ns),
+        end_ns: String(end_ns),
+        duration_ns: String(BigInt(end_ns) - BigInt(start_ns)),
+        ...derived.runs.get(run.span_id)!,
+      })
+      yield { summary, facts: derived.facts.get(run.span_id)! }
+    }
+  }
+}
+
+/** The columns that a run can lack. */
+const emptyRun = {
+  namespace: null,
+  name: null,
+  project: null,
+  project_name: null,
+  project_url: null,
+  pipeline_id: null,
+  pipeline_iid: null,
+  ref: null,
+  sha: null,
+  title: null,
+  url: null,
+  status: null,
+  busy_seconds: null,
+  queue_seconds: null,
+  coverage: null,
+} as const
+
+/** Keeps the version of a span that is final, or ends later. */
+function keepNewest<Columns extends RunColumns | JobColumns>(known: Map<string, Columns>, columns: Columns): void {
+  const before = known.get(columns.span_id)
+  const isNewer =
+    before === undefined ||
+    columns.is_final > before.is_final ||
+    (columns.is_final === before.is_final && columns.end_ns >= before.end_ns)
+  if (isNewer) known.set(columns.span_id, columns)
+}
+
+const toRunNode = (run: Placed<RunColumns>, id: number): RunNode => ({
+  id,
+  spanId: run.span_id,
+  parentSpanId: run.parent_span_id,
+  trigger: run.trigger_type ?? null,
+  startNs: BigInt(run.start_ns),
+  endNs: BigInt(run.end_ns),
+  facts: {
+    traceId: run.trace_id,
+    service: run.service,
+    project: run.project ?? null,
+    projectName: run.project_name ?? null,
+    ref: run.ref ?? null,
+    sha: run.sha ?? null,
+    status: run.status ?? null,
+    queue: run.queue_seconds ?? null,
+  },
+})
+
+const toJobNode = (job: JobColumns): JobNode => ({
+  spanId: job.span_id,
+  parentSpanId: job.parent_span_id,
+  name: job.name,
+  stage: job.stage ?? null,
+  status: job.status ?? null,
+  isBridge: job.is_bridge === 1,
+  hasRun: job.has_run === 1,
+  startNs: BigInt(job.start_ns),
+  endNs: BigInt(job.end_ns),
+  runner: job.runner_name ?? job.runner_id ?? null,
+  tags: JSON.parse(job.runner_tags_json ?? '[]'),
+})

@@ -1,0 +1,329 @@
+import type { Position, SearchedPage } from '../cursor.ts'
+import { compareJobs, sidesOfMedian, sidesOfRun } from '../insights/compare-runs.ts'
+import {
+  type CompareQuery,
+  type Insights,
+  type InsightsQuery,
+  insightsRange,
+  medianRun,
+  RUNS_OF_MEDIAN,
+  type RunComparison,
+} from '../insights/insights-queries.ts'
+import { insightsOf, knownSince } from '../insights/insights-report.ts'
+import { matches as isOfHistory } from '../insights/run-history.ts'
+import { RunTable } from '../insights/run-table.ts'
+import { startedIn } from '../insights/time-buckets.ts'
+import { packRun, unpackRun } from '../packed-run.ts'
+import { AttributeMap, projectKeys, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
+import {
+  MAX_COMBINATIONS,
+  MAX_FACET_VALUES,
+  type RunFacets,
+  type RunFilter,
+  type RunQuery,
+  type RunSummary,
+} from '../pipeline-queries.ts'
+import { isRunMatch } from '../pipeline-search.ts'
+import { projectColumns } from '../pipeline-span.ts'
+import type { ResponseBudget } from '../response-budget.ts'
+import type { TimeRange } from '../time-range.ts'
+import { longestPart } from '../windowed-search.ts'
+import { backwards } from './backwards.ts'
+import type { Parameters } from './clickhouse-client.ts'
+import { TRACES } from './exporter-schema.ts'
+import { toKeyValues } from './otlp-json.ts'
+import { type DerivedPipeline, isRunSpan, keyOf, marks, readPipelines, readPipelinesWhere } from './pipeline-spans.ts'
+import type { Source } from './source.ts'
+import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
+
+interface RunPlace {
+  readonly ns: string
+  readonly key: string
+  readonly trace_id: string
+  readonly span_id: string
+}
+
+const positionOf = ({ ns, key }: RunPlace): Position => [ns, key]
+
+/** A number for a span that fits into a cursor. */
+const spanKey = 'bitShiftRight(cityHash64(TraceId, SpanId), 1)'
+const MIN_BATCH = 50
+const MAX_BATCH = 250
+
+/** A run with its place in the list. */
+interface FoundRun extends DerivedPipeline {
+  readonly position: Position
+}
+
+/** A part of the list of runs, and where it goes on. */
+interface RunBatch {
+  readonly runs: readonly FoundRun[]
+  readonly next: Position | undefined
+}
+
+/** Yields the runs that match, the latest start first, some at a time. */
+async function* findRuns(
+  source: Source,
+  filter: RunFilter,
+  { after, batchRows }: { readonly after: Position | undefined; readonly batchRows: number },
+): AsyncGenerator<RunBatch> {
+  const { db, schema, pipelineTable } = source
+  const extent = await extentOf(db, pipelineTable, filter)
+  if (extent === undefined) return
+  const { condition, parameters } = narrowing(filter)
+  const places = backwards<RunPlace>(
+    { ...extent, after, lowestKey: '0', batchRows },
+    ({ from, to, after }) =>
+      db.rows(
+        `SELECT ${nanoseconds('Timestamp')} AS ns, ${spanKey} AS key, TraceId AS trace_id, SpanId AS span_id
+         FROM ${pipelineTable}
+         WHERE ${inRange} AND ${isRunSpan} AND ${condition} AND (ns, key) < ({afterNs:Int64}, {afterKey:UInt64})
+         ORDER BY ns DESC, key DESC LIMIT {limit:UInt32}`,
+        {
+          ...marks,
+          ...parameters,
+          from: String(from),
+          to: String(to),
+          afterNs: after[0]!,
+          afterKey: after[1]!,
+          limit: batchRows,
+        },
+      ),
+    positionOf,
+  )
+  for await (const { rows, next } of places) {
+    const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
+    const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+    const pipelines = times === undefined ? new Map() : await readPipelines(db, pipelineTable, { ids, ...times })
+    const runs = new Map<string, FoundRun>()
+    for (const place of rows) {
+      const pipeline: DerivedPipeline | undefined = pipelines.get(keyOf(place))
+      // Another version of the span may have another start; the run is listed by the newest version.
+      if (pipeline === undefined || pipeline.summary.start_ns !== place.ns) continue
+      if (isMatch(pipeline.summary, filter)) runs.set(keyOf(place), { ...pipeline, position: positionOf(place) })
+    }
+    yield { runs: [...runs.values()], next }
+  }
+}
+
+function isMatch(run: RunSummary, { project, ref, status, children = false, text }: RunFilter): boolean {
+  return (
+    (children || !run.is_child) &&
+    (project === undefined || run.project === project || run.project_name === project) &&
+    (ref === undefined || run.ref === ref) &&
+    (status === undefined || run.status === status) &&
+    (text === undefined || isRunMatch(run, text))
+  )
+}
+
+/** Returns a condition that the span of every run meets that a filter selects, so that few others are read. */
+function narrowing({ service, project, ref, status, text }: RunFilter): { condition: string; parameters: Parameters } {
+  const conditions = ['true']
+  const parameters: Record<string, string | readonly string[]> = {}
+  const add = (condition: string, values: Record<string, string | readonly string[]>) => {
+    conditions.push(`(${condition})`)
+    Object.assign(parameters, values)
+  }
+  const entriesOf = (map: string, keys: readonly string[]) => keys.map((key) => `${map}['${key}']`)
+  if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: namesOf(service) })
+  if (ref !== undefined) add(`{ref:String} IN (${entriesOf('SpanAttributes', runKeys.ref)})`, { ref })
+  if (project !== undefined) {
+    const names = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.name))
+    const urls = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.url))
+    add(
+      `hasAny([${names}], {projects:Array(String)})
+       OR arrayExists(url -> position(url, {slug:String}) > 0 OR position(url, '%') > 0, [${urls}])`,
+      { projects: [project, lastPart(project)], slug: lastPart(project) },
+    )
+  }
+  if (status !== undefined) {
+    const wordsFor = (words: Readonly<Record<string, string>>) => [
+      status,
+      ...Object.keys(words).filter((word) => words[word] === status),
+    ]
+    add(
+      `hasAny([${entriesOf('SpanAttributes', [...runKeys.status, ...runKeys.result, ...runKeys.state])}], {words:Array(String)})
+       OR (StatusCode = 'Error' AND {status:String} = 'failed')`,
+      { words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])], status },
+    )
+  }
+  if (text !== undefined) {
+    add(
+      `positionCaseInsensitive(SpanName, {part:String}) > 0
+       OR arrayExists(v -> positionCaseInsensitive(v, {part:String}) > 0, mapValues(SpanAttributes))
+       OR arrayExists(v -> positionCaseInsensitive(v, {part:String}) > 0 OR position(v, '%') > 0, mapValues(ResourceAttributes))`,
+      // A full path is made of two attributes.
+      { part: longestPart(text, /[^\x20-\x7e]|\//) },
+    )
+  }
+  return { condition: conditions.join(' AND '), parameters }
+}
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+export async function listRuns(
+  source: Source,
+  query: RunQuery,
+  budget: ResponseBudget,
+): Promise<SearchedPage<RunSummary>> {
+  if (!source.schema.has(TRACES)) return { items: [], next: undefined, isLate: false }
+  const { limit, after } = query
+  const isLate = source.deadline()
+  const items: RunSummary[] = []
+  let last: Position | undefined
+  const batchRows = Math.max(MIN_BATCH, Math.min(limit + 1, MAX_BATCH))
+  for await (const { runs, next } of findRuns(source, query, { after, batchRows })) {
+    for (const { summary, position } of runs) {
+      if (items.length === limit || !budget.take(JSON.stringify(summary).length)) {
+        return { items, next: last, isLate: false }
+      }
+      items.push(summary)
+      last = position
+    }
+    if (next !== undefined && isLate()) return { items, next, isLate: true }
+  }
+  return { items, next: undefined, isLate: false }
+}
+
+/** Returns the run at the root of a trace; `undefined` if the trace has none. */
+export async function findPipeline(source: Source, traceId: string): Promise<DerivedPipeline | undefined> {
+  const { db, schema, pipelineTable } = source
+  if (!schema.has(TRACES)) return undefined
+  const times = await timesOfTraces(db, schema, [traceId])
+  if (times === undefined) return undefined
+  const runs = [...(await readPipelines(db, pipelineTable, { ids: [traceId], ...times })).values()]
+  return runs.sort(
+    ({ summary: a }, { summary: b }) =>
+      Number(a.is_child) - Number(b.is_child) ||
+      Number(BigInt(a.start_ns) - BigInt(b.start_ns)) ||
+      (a.span_id < b.span_id ? -1 : 1),
+  )[0]
+}
+
+/** The attributes of a run that facets are read from, with those of its resource. */
+const facetKeys = [...runKeys.ref, ...runKeys.status, ...runKeys.result, ...runKeys.state]
+const projectAttributes = [...projectKeys.name, ...projectKeys.owner, ...projectKeys.url]
+
+export async function findFacets(source: Source, service: string | undefined): Promise<RunFacets> {
+  const { db, schema, pipelineTable } = source
+  if (!schema.has(TRACES)) return { services: [], projects: [], refs: [], statuses: [] }
+  const only = (keys: string, map: string) => `mapFilter((k, v) -> has({${keys}:Array(String)}, k), ${map})`
+  const parameters = { ...marks, runOnly: [...facetKeys, ...projectAttributes], projectOnly: projectAttributes }
+  const services = await db.rows<{ service: string }>(
+    `SELECT DISTINCT ${serviceName} AS service FROM ${pipelineTable} WHERE ${isRunSpan}
+     ORDER BY service LIMIT {limit:UInt32}`,
+    { ...parameters, limit: MAX_FACET_VALUES },
+  )
+  const rows = await db.rows<{
+    is_error: number
+    attributes: Record<string, string>
+    resource: Record<string, string>
+  }>(
+    `SELECT DISTINCT StatusCode = 'Error' AS is_error, ${only('runOnly', 'SpanAttributes')} AS attributes,
+       ${only('projectOnly', 'ResourceAttributes')} AS resource
+     FROM ${pipelineTable} WHERE ${isRunSpan} ${service === undefined ? '' : 'AND ServiceName IN {services:Array(String)}'}
+     LIMIT {limit:UInt32}`,
+    { ...parameters, ...(service !== undefined && { services: namesOf(service) }), limit: MAX_COMBINATIONS },
+  )
+  const found = rows.map(({ is_error, attributes, resource }) => {
+    const own = new AttributeMap(toKeyValues(attributes))
+    const { project } = projectColumns(new AttributeMap(toKeyValues(attributes), toKeyValues(resource)))
+    return { project, ref: own.text(runKeys.ref), status: statusColumns(own, runKeys, is_error === 1).status }
+  })
+  const valuesOf = (column: 'project' | 'ref' | 'status') =>
+    [...new Set(found.flatMap((row) => row[column] ?? []))].sort().slice(0, MAX_FACET_VALUES)
+  return {
+    services: services.map((row) => row.service),
+    projects: valuesOf('project'),
+    refs: valuesOf('ref'),
+    statuses: valuesOf('status'),
+  }
+}
+
+export async function compareRuns(source: Source, { a, b }: CompareQuery): Promise<RunComparison | undefined> {
+  const runA = await findPipeline(source, a)
+  if (runA === undefined) return undefined
+  const sidesA = sidesOfRun(runA.facts)
+  if (b === 'median') {
+    const runs = (await lastSuccessfulRuns(source, runA.summary)).map(({ facts }) => facts)
+    return {
+      a: runA.summary,
+      b: medianRun(runA.facts, runs),
+      base: 'b',
+      jobs: compareJobs(sidesA, sidesOfMedian(runs), 'b'),
+    }
+  }
+  const runB = await findPipeline(source, b)
+  if (runB === undefined) return undefined
+  return { a: runA.summary, b: runB.summary, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(runB.facts), 'a') }
+}
+
+/** Returns the last successful runs of the same service, project and ref, without child pipelines; the latest first. */
+async function lastSuccessfulRuns(source: Source, { service, project, ref }: RunSummary): Promise<FoundRun[]> {
+  const filter = { service, project: project ?? undefined, ref: ref ?? undefined, status: 'success' }
+  const isLate = source.deadline()
+  const found: FoundRun[] = []
+  for await (const { runs } of findRuns(source, filter, { after: undefined, batchRows: MIN_BATCH })) {
+    for (const run of runs) {
+      if (run.summary.project !== project || run.summary.ref !== ref) continue
+      found.push(run)
+      if (found.length === RUNS_OF_MEDIAN) return found
+    }
+    if (isLate()) break
+  }
+  return found
+}
+
+/** The runs that statistics are computed from. */
+const MAX_RUNS = 2_000
+/** How long before and after its runs a trace can have other spans. */
+const SLACK_NS = 24n * 3_600n * 1_000_000_000n
+
+export async function readInsights(source: Source, query: InsightsQuery): Promise<Insights> {
+  const range = insightsRange(query, source.nowMs())
+  const known = { since: knownSince(range), until: range.until }
+  const table = new RunTable()
+  const { pipelines, isTruncated } = await runsOfRange(source, query, {
+    sinceNs: nanosecondsOf(known.since),
+    untilNs: nanosecondsOf(known.until),
+  })
+  for (const { facts } of pipelines) table.add(unpackRun(packRun(facts)))
+  const runs = startedIn(table.inOrder(), known).filter((run) => isOfHistory(run, query))
+  return { ...insightsOf({ runs, table }, range), truncated: isTruncated }
+}
+
+const nanosecondsOf = (seconds: number): bigint => {
+  const ns = BigInt(Math.floor(seconds)) * 1_000_000_000n + BigInt(Math.round((seconds % 1) * 1e9))
+  return ns < 0n ? 0n : ns
+}
+
+/** Returns the runs that start in a range, the latest ones if there are too many. */
+async function runsOfRange(
+  source: Source,
+  { service, project, ref }: InsightsQuery,
+  range: TimeRange,
+): Promise<{ readonly pipelines: readonly DerivedPipeline[]; readonly isTruncated: boolean }> {
+  const none = { pipelines: [], isTruncated: false }
+  const { db, schema, pipelineTable } = source
+  if (!schema.has(TRACES)) return none
+  const extent = await extentOf(db, pipelineTable, range)
+  if (extent === undefined) return none
+  const { condition, parameters } = narrowing({ service, project, ref })
+  const bounds = { ...marks, ...parameters, from: String(extent.oldestNs), to: String(extent.newestNs) }
+  const matching = `FROM ${pipelineTable} WHERE ${inRange} AND ${isRunSpan} AND ${condition}`
+  const runs = await db.rows<{ ns: string }>(
+    `SELECT ${nanoseconds('Timestamp')} AS ns ${matching} ORDER BY ns DESC LIMIT {limit:UInt32}`,
+    { ...bounds, limit: MAX_RUNS + 1 },
+  )
+  const since = runs.length > MAX_RUNS ? BigInt(runs[MAX_RUNS]!.ns) + 1n : extent.oldestNs
+  const starts = { ...bounds, first: String(since), last: String(extent.newestNs) }
+  const isOfRuns = `TraceId IN (SELECT TraceId FROM ${pipelineTable} WHERE
+    Timestamp >= fromUnixTimestamp64Nano({first:Int64}) AND Timestamp < fromUnixTimestamp64Nano({last:Int64})
+    AND ${isRunSpan} AND ${condition})`
+  const pipelines = await readPipelinesWhere(db, pipelineTable, isOfRuns, {
+    ...starts,
+    from: String(since > SLACK_NS ? since - SLACK_NS : 0n),
+    to: String(extent.newestNs + SLACK_NS),
+  })
+  return { pipelines: [...pipelines.values()], isTruncated: runs.length > MAX_RUNS }
+}

@@ -1,0 +1,83 @@
+import type { Signal } from '@penstock/otlp'
+import { type Page, type Position, pageOf } from '../cursor.ts'
+import type { ResponseBudget } from '../response-budget.ts'
+import { MAX_SERVICES, type ServiceSummary } from '../service-queries.ts'
+import type { ObserveStatus } from '../status.ts'
+import { LOGS, metricTables, TRACES } from './exporter-schema.ts'
+import type { Source } from './source.ts'
+import { nanoseconds, serviceName } from './tables.ts'
+
+interface SignalTable {
+  readonly signal: Signal
+  readonly table: string
+  readonly time: string
+}
+
+/** Returns the tables that the database has, with the signal of each and the column of its times. */
+const tablesOf = ({ schema }: Source): readonly SignalTable[] =>
+  [
+    { signal: 'traces' as const, table: TRACES, time: 'Timestamp' },
+    ...Object.values(metricTables).map((table) => ({ signal: 'metrics' as const, table, time: 'TimeUnix' })),
+    { signal: 'logs' as const, table: LOGS, time: 'Timestamp' },
+  ].filter(({ table }) => schema.has(table))
+
+const MINUTE_MS = 60_000
+const NS_PER_MS = 1_000_000n
+
+/** Returns services by name. `last_seen_at` is the time of the last item, because the exporter stores no times of arrival. */
+export async function listServices(
+  source: Source,
+  after: Position | undefined,
+  budget: ResponseBudget,
+): Promise<Page<ServiceSummary>> {
+  const tables = tablesOf(source)
+  if (tables.length === 0) return { items: [], next: undefined }
+  const parts = tables.map(
+    ({ signal, table, time }) =>
+      `SELECT ${serviceName} AS name, '${signal}' AS signal, max(${nanoseconds(time)}) AS last FROM ${table} GROUP BY name`,
+  )
+  const rows = await source.db.rows<{ name: string; signals: string[]; last: string }>(
+    `SELECT name, groupUniqArray(signal) AS signals, max(last) AS last FROM (${parts.join(' UNION ALL ')})
+     WHERE name > {after:String} GROUP BY name ORDER BY name LIMIT {limit:UInt32}`,
+    { after: after?.[0] ?? '', limit: MAX_SERVICES + 1 },
+  )
+  const fitting = rows.filter(({ name }) => budget.take(name.length + 100))
+  const page = pageOf(fitting, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
+  return {
+    ...page,
+    items: page.items.map(({ name, signals, last }) => ({
+      name,
+      signals: (['traces', 'metrics', 'logs'] as const).filter((signal) => signals.includes(signal)),
+      last_seen_at: minuteOf(last),
+    })),
+  }
+}
+
+function minuteOf(ns: string): string {
+  const ms = Number(BigInt(ns) / NS_PER_MS)
+  return new Date(ms - (ms % MINUTE_MS)).toISOString()
+}
+
+const PURPOSE =
+  'A ClickHouse database that an OpenTelemetry Collector writes to. Its operator decides how long it keeps data.'
+
+export async function readStatus(source: Source): Promise<ObserveStatus> {
+  const kept = { spans: 0, log_records: 0, points: 0 }
+  const columns = { traces: 'spans', logs: 'log_records', metrics: 'points' } as const
+  let oldest: bigint | undefined
+  for (const { signal, table, time } of tablesOf(source)) {
+    const { rows, first } = await source.db.row<{ rows: string; first: string }>(
+      `SELECT count() AS rows, ${nanoseconds(`min(${time})`)} AS first FROM ${table}`,
+    )
+    kept[columns[signal]] += Number(rows)
+    if (rows !== '0' && (oldest === undefined || BigInt(first) < oldest)) oldest = BigInt(first)
+  }
+  return {
+    purpose: PURPOSE,
+    retention_seconds: null,
+    max_bytes: null,
+    used_bytes: null,
+    oldest_received_at: oldest === undefined ? null : new Date(Number(oldest / NS_PER_MS)).toISOString(),
+    kept,
+  }
+}

@@ -1,0 +1,58 @@
+import { UNKNOWN_SERVICE } from '../arrival.ts'
+import { MAX_SQL_INTEGER, rangeEnds, type TimeRange } from '../time-range.ts'
+import type { ClickHouse, Parameters } from './clickhouse-client.ts'
+import { type ExporterSchema, TRACE_RANGES } from './exporter-schema.ts'
+
+/** The expression for a time column in nanoseconds. Some versions of the exporter store seconds in some columns. */
+export const nanoseconds = (column: string): string => `toUnixTimestamp64Nano(toDateTime64(${column}, 9, 'UTC'))`
+
+const NS_PER_SECOND = 1_000_000_000n
+
+/** The first and the last time of a table, with an exclusive end; `undefined` if it is empty. */
+export async function extentOf(
+  db: ClickHouse,
+  table: string,
+  range: TimeRange,
+): Promise<{ readonly oldestNs: bigint; readonly newestNs: bigint } | undefined> {
+  const { rows, first, last } = await db.row<{ rows: string; first: string; last: string }>(
+    `SELECT count() AS rows, ${nanoseconds('min(Timestamp)')} AS first, ${nanoseconds('max(Timestamp)')} AS last FROM ${table}`,
+  )
+  const { sinceNs, untilNs } = rangeEnds(range)
+  const [oldest, newest] = [BigInt(first), BigInt(last) + 1n]
+  const extent = { oldestNs: sinceNs > oldest ? sinceNs : oldest, newestNs: untilNs < newest ? untilNs : newest }
+  return rows === '0' || extent.oldestNs >= extent.newestNs ? undefined : extent
+}
+
+/** The condition that a row of a table is in the range `{from:Int64}` to `{to:Int64}`. */
+export const inRange =
+  'Timestamp >= fromUnixTimestamp64Nano({from:Int64}) AND Timestamp < fromUnixTimestamp64Nano({to:Int64})'
+
+export interface TraceTimes extends Parameters {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Returns the range in which the spans of some traces start, from the table of ranges; `undefined` if it has none of them. A database
+ * without the table has to be searched as a whole.
+ */
+export async function timesOfTraces(
+  db: ClickHouse,
+  schema: ExporterSchema,
+  ids: readonly string[],
+): Promise<TraceTimes | undefined> {
+  if (!schema.has(TRACE_RANGES)) return { from: '0', to: String(MAX_SQL_INTEGER) }
+  const { rows, first, last } = await db.row<{ rows: string; first: string; last: string }>(
+    `SELECT count() AS rows, ${nanoseconds('min(Start)')} AS first, ${nanoseconds('max(End)')} AS last
+     FROM ${TRACE_RANGES} WHERE TraceId IN {ids:Array(String)}`,
+    { ids },
+  )
+  // The table has whole seconds.
+  return rows === '0' ? undefined : { from: first, to: String(BigInt(last) + NS_PER_SECOND) }
+}
+
+/** The name of a service, as the embedded store has it: the exporter stores '' for a service without a name. */
+export const serviceName = `if(ServiceName = '', '${UNKNOWN_SERVICE}', toString(ServiceName))`
+
+/** Returns the values of `ServiceName` that stand for a service. */
+export const namesOf = (service: string): readonly string[] => (service === UNKNOWN_SERVICE ? [service, ''] : [service])

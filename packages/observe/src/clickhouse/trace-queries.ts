@@ -1,0 +1,257 @@
+import type { Page, Position } from '../cursor.ts'
+import type { ResponseBudget } from '../response-budget.ts'
+import type { TraceQuery, TraceSummary } from '../trace-queries.ts'
+import type { TraceSpansPage, TraceSpansQuery } from '../trace-spans.ts'
+import { backwards } from './backwards.ts'
+import type { Parameters } from './clickhouse-client.ts'
+import { TRACES } from './exporter-schema.ts'
+import { attributesPart, spanKinds, statusCodes, type TextMap, withoutDefaults } from './otlp-json.ts'
+import type { Source } from './source.ts'
+import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
+
+interface TracePlace {
+  readonly ns: string
+  readonly trace_id: string
+}
+
+interface TraceRow {
+  readonly trace_id: string
+  readonly start_ns: string
+  readonly end_ns: string
+  readonly service_ns: string
+  readonly spans: string
+  readonly errors: string
+  readonly services: readonly string[]
+  readonly roots: string
+  readonly root: readonly [name: string, service: string, status: string]
+}
+
+const NO_ID = '0'.repeat(32)
+const MIN_BATCH = 50
+const MAX_BATCH = 250
+
+export async function listTraces(
+  source: Source,
+  query: TraceQuery,
+  budget: ResponseBudget,
+): Promise<Page<TraceSummary>> {
+  const nothing = { items: [], next: undefined }
+  const { db, schema } = source
+  if (!schema.has(TRACES)) return nothing
+  const { limit, after, service, minDurationNs, hasErrors = false } = query
+  const extent = await extentOf(db, TRACES, query)
+  if (extent === undefined) return nothing
+  const { conditions, parameters } = spanConditions(query)
+  const batchRows = Math.max(MIN_BATCH, Math.min(limit + 1, MAX_BATCH))
+  const places = backwards<TracePlace>(
+    { ...extent, after, lowestKey: NO_ID, batchRows },
+    ({ from, to, after }) =>
+      db.rows(
+        `SELECT TraceId AS trace_id, min(${nanoseconds('Timestamp')}) AS ns FROM ${TRACES}
+         WHERE ${[inRange, "TraceId != ''", ...conditions].join(' AND ')}
+         GROUP BY TraceId HAVING (ns, trace_id) < ({afterNs:Int64}, {afterId:String})
+         ORDER BY ns DESC, trace_id DESC LIMIT {limit:UInt32}`,
+        { ...parameters, from: String(from), to: String(to), afterNs: after[0]!, afterId: after[1]!, limit: batchRows },
+      ),
+    ({ ns, trace_id }) => [ns, trace_id],
+  )
+  const isLate = source.deadline()
+  const items: TraceSummary[] = []
+  let last: Position | undefined
+  for await (const { rows, next } of places) {
+    const traces = await readTraces(source, rows, service)
+    for (const { ns, trace_id } of rows) {
+      const trace = traces.get(trace_id)
+      // A trace that began before this window is listed where it began.
+      if (trace === undefined || (service === undefined ? trace.start_ns : trace.service_ns) !== ns) continue
+      const durationNs = BigInt(trace.end_ns) - BigInt(trace.start_ns)
+      if ((minDurationNs !== undefined && durationNs < minDurationNs) || (hasErrors && trace.errors === '0')) continue
+      const summary = toSummary(trace)
+      if (items.length === limit || !budget.take(JSON.stringify(summary).length)) return { items, next: last }
+      items.push(summary)
+      last = [ns, trace_id]
+    }
+    if (next !== undefined && isLate()) return { items, next }
+  }
+  return { items, next: undefined }
+}
+
+/** Returns the conditions of the spans from which traces are looked for. */
+function spanConditions({ service, attributes = [], hasErrors = false }: TraceQuery): {
+  conditions: string[]
+  parameters: Parameters
+} {
+  const conditions: string[] = []
+  const parameters: Record<string, string | readonly string[]> = {}
+  // All spans of a trace start after its first one. The first one of a service may not be the first of its trace.
+  const since = service === undefined ? 'Timestamp >= fromUnixTimestamp64Nano({from:Int64})' : 'true'
+  if (service !== undefined) {
+    conditions.push('ServiceName IN {services:Array(String)}')
+    parameters.services = namesOf(service)
+  }
+  if (hasErrors) conditions.push(`TraceId IN (SELECT TraceId FROM ${TRACES} WHERE ${since} AND StatusCode = 'Error')`)
+  if (attributes.length > 0) {
+    const all = attributes.map((attribute, index) => {
+      parameters[`key${index}`] = attribute.key
+      parameters[`value${index}`] = attribute.value
+      return hasAttribute(index)
+    })
+    conditions.push(`TraceId IN (SELECT TraceId FROM ${TRACES} WHERE ${since} AND ${all.join(' AND ')})`)
+  }
+  return { conditions, parameters }
+}
+
+/** Returns the condition that a span or its resource has the attribute with a number among the parameters. */
+function hasAttribute(index: number): string {
+  const [key, value] = [`{key${index}:String}`, `{value${index}:String}`]
+  const inMap = (map: string) =>
+    `(mapContains(${map}, ${key}) AND (${map}[${key}] = ${value}
+      OR (startsWith(${map}[${key}], '[') AND has(JSONExtract(${map}[${key}], 'Array(String)'), ${value}))))`
+  return `(${inMap('SpanAttributes')} OR ${inMap('ResourceAttributes')})`
+}
+
+async function readTraces(
+  { db, schema }: Source,
+  places: readonly TracePlace[],
+  service: string | undefined,
+): Promise<ReadonlyMap<string, TraceRow>> {
+  const ids = places.map(({ trace_id }) => trace_id)
+  const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+  if (times === undefined) return new Map()
+  const start = nanoseconds('Timestamp')
+  const rows = await db.rows<TraceRow>(
+    `SELECT TraceId AS trace_id, min(${start}) AS start_ns, max(${start} + toInt64(Duration)) AS end_ns,
+       minIf(${start}, ServiceName IN {services:Array(String)}) AS service_ns, count() AS spans,
+       countIf(StatusCode = 'Error') AS errors, arraySort(groupUniqArray(${serviceName})) AS services,
+       countIf(ParentSpanId = '') AS roots,
+       argMinIf((toString(SpanName), ${serviceName}, toString(StatusCode)), ${start}, ParentSpanId = '') AS root
+     FROM ${TRACES} WHERE ${inRange} AND TraceId IN {ids:Array(String)} GROUP BY TraceId`,
+    { ...times, ids, services: service === undefined ? [] : namesOf(service) },
+  )
+  return new Map(rows.map((row) => [row.trace_id, row]))
+}
+
+const toSummary = ({ trace_id, start_ns, end_ns, spans, errors, services, roots, root }: TraceRow): TraceSummary => ({
+  trace_id,
+  start_time_unix_nano: start_ns,
+  end_time_unix_nano: end_ns,
+  spans: Number(spans),
+  errors: Number(errors),
+  services,
+  root: roots === '0' ? null : { name: root[0], service: root[1], status_code: statusCodes[root[2]] ?? 0 },
+})
+
+interface SpanRow {
+  readonly start_ns: string
+  readonly end_ns: string
+  readonly key: string
+  readonly span_id: string
+  readonly parent_span_id: string
+  readonly trace_state: string
+  readonly span_name: string
+  readonly kind: string
+  readonly resource: TextMap
+  readonly scope: string
+  readonly scope_version: string
+  readonly attributes: TextMap
+  readonly status: string
+  readonly status_message: string
+  readonly event_times: readonly string[]
+  readonly event_names: readonly string[]
+  readonly event_attributes: readonly TextMap[]
+  readonly link_traces: readonly string[]
+  readonly link_spans: readonly string[]
+  readonly link_states: readonly string[]
+  readonly link_attributes: readonly TextMap[]
+}
+
+/** A number that two spans of a trace share only if they are copies of each other. */
+const copyKey = `bitShiftRight(cityHash64(SpanId, Duration, StatusCode, ${['SpanAttributes', 'ResourceAttributes'].map((map) => `mapKeys(${map}), mapValues(${map})`).join(', ')}), 1)`
+
+/** Returns the spans of a trace in order of start, and of copies of a span one. */
+export async function findTrace(
+  source: Source,
+  { traceId, maxSpans, after }: TraceSpansQuery,
+  budget: ResponseBudget,
+): Promise<TraceSpansPage | undefined> {
+  const { db, schema } = source
+  if (!schema.has(TRACES)) return undefined
+  const times = await timesOfTraces(db, schema, [traceId])
+  if (times === undefined) return undefined
+  const hasScope = schema.hasColumn(TRACES, 'ScopeName')
+  const [afterNs, afterKey] = after ?? ['-1', '0']
+  const rows = await db.rows<SpanRow>(
+    `SELECT ${nanoseconds('Timestamp')} AS start_ns, start_ns + toInt64(Duration) AS end_ns, ${copyKey} AS key,
+       SpanId AS span_id, ParentSpanId AS parent_span_id, TraceState AS trace_state, SpanName AS span_name,
+       SpanKind AS kind, ResourceAttributes AS resource, ${hasScope ? 'ScopeName' : "''"} AS scope,
+       ${hasScope ? 'ScopeVersion' : "''"} AS scope_version, SpanAttributes AS attributes, StatusCode AS status,
+       StatusMessage AS status_message,
+       arrayMap(t -> toUnixTimestamp64Nano(t), Events.Timestamp) AS event_times, Events.Name AS event_names,
+       Events.Attributes AS event_attributes, Links.TraceId AS link_traces, Links.SpanId AS link_spans,
+       Links.TraceState AS link_states, Links.Attributes AS link_attributes
+     FROM ${TRACES}
+     WHERE ${inRange} AND TraceId = {traceId:String} AND (start_ns, key) > ({afterNs:Int64}, {afterKey:UInt64})
+     ORDER BY start_ns, key LIMIT 1 BY start_ns, key LIMIT {limit:UInt32}`,
+    { ...times, traceId, afterNs: afterNs!, afterKey: afterKey!, limit: maxSpans + 1 },
+  )
+  if (rows.length === 0) return undefined
+  const groups = new Map<string, { group: Record<string, unknown>; scopes: Map<string, { spans: object[] }> }>()
+  let last: SpanRow | undefined
+  for (const row of rows.slice(0, maxSpans)) {
+    const span = toSpan(traceId, row)
+    if (!budget.take(JSON.stringify(span).length)) break
+    const resourceKey = JSON.stringify(row.resource)
+    const scopeKey = JSON.stringify([row.scope, row.scope_version])
+    const resource = groups.get(resourceKey) ?? newGroup(row.resource)
+    groups.set(resourceKey, resource)
+    const scope = resource.scopes.get(scopeKey) ?? {
+      scope: withoutDefaults({ name: row.scope, version: row.scope_version }),
+      spans: [] as object[],
+    }
+    resource.scopes.set(scopeKey, scope)
+    scope.spans.push(span)
+    last = row
+  }
+  const truncated = rows.length > maxSpans || budget.isTruncated
+  const resourceSpans = [...groups.values()].map(({ group, scopes }) => ({
+    ...group,
+    scopeSpans: [...scopes.values()],
+  }))
+  return {
+    json: new TextEncoder().encode(JSON.stringify({ trace_id: traceId, resourceSpans, truncated })),
+    next: truncated && last !== undefined ? [last.start_ns, last.key] : undefined,
+  }
+}
+
+const newGroup = (resource: TextMap) => ({
+  group: { resource: attributesPart(resource) },
+  scopes: new Map<string, { spans: object[] }>(),
+})
+
+function toSpan(traceId: string, row: SpanRow): object {
+  const events = row.event_names.map((name, index) => ({
+    ...withoutDefaults({ timeUnixNano: row.event_times[index], name }),
+    ...attributesPart(row.event_attributes[index]!),
+  }))
+  const links = row.link_spans.map((spanId, index) => ({
+    ...withoutDefaults({ traceId: row.link_traces[index], spanId, traceState: row.link_states[index] }),
+    ...attributesPart(row.link_attributes[index]!),
+  }))
+  const status = withoutDefaults({ message: row.status_message, code: statusCodes[row.status] ?? 0 })
+  return {
+    ...withoutDefaults({
+      traceId,
+      spanId: row.span_id,
+      traceState: row.trace_state,
+      parentSpanId: row.parent_span_id,
+      name: row.span_name,
+      kind: spanKinds[row.kind] ?? 0,
+      startTimeUnixNano: row.start_ns,
+      endTimeUnixNano: row.end_ns,
+    }),
+    ...attributesPart(row.attributes),
+    ...(events.length > 0 && { events }),
+    ...(links.length > 0 && { links }),
+    ...(Object.keys(status).length > 0 && { status }),
+  }
+}

@@ -1,0 +1,358 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page, Position } from './cursor.ts'
+import type { ObserveQueries } from './observe-queries.ts'
+import type { RunFilter } from './pipeline-queries.ts'
+import { ResponseBudget } from './response-budget.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
+
+/** A body in OTLP/JSON. */
+export interface Body {
+  readonly signal: Signal
+  readonly json: string
+}
+
+/** A store that has the bodies of the suite. */
+export interface FilledStore {
+  readonly queries: ObserveQueries
+  close(): Promise<void>
+}
+
+interface Options {
+  open(bodies: readonly Body[]): Promise<FilledStore>
+  /** Opens the embedded store, which says what is expected. */
+  reference(bodies: readonly Body[]): Promise<FilledStore>
+  /** Removes from an answer of either store what this one cannot store. */
+  normalised?(answer: unknown): unknown
+}
+
+/** The id of the span of `numberedTrace(1)`. */
+const spanId = `${'a'.repeat(15)}1`
+const unknownTrace = `${'0'.repeat(31)}1`
+
+const golden = join(import.meta.dirname, '../../../fixtures/golden')
+
+/**
+ * Returns the telemetry of the fixtures' pipelines, of those with the same trace the first, and samples with what pipelines do not have: a
+ * service without a name, log records at the same time, all types of metrics.
+ */
+export function suiteBodies(): readonly Body[] {
+  const seen = new Set<string>()
+  const bodies: Body[] = []
+  for (const file of readdirSync(golden)
+    .filter((name) => name.endsWith('.traces.json'))
+    .sort()) {
+    const traces = readFileSync(join(golden, file), 'utf8')
+    const ids = new Set(traces.match(/"traceId": ?"[0-9a-f]{32}"/g))
+    // Some files have several documents, one per request.
+    if (!isJson(traces) || [...ids].some((id) => seen.has(id))) continue
+    for (const id of ids) seen.add(id)
+    for (const signal of signalNames) {
+      const json = readFileSync(join(golden, file.replace('traces', signal)), 'utf8')
+      if (isJson(json)) bodies.push({ signal, json })
+    }
+  }
+  const sample = (signal: Signal, body: Uint8Array) => bodies.push({ signal, json: Buffer.from(body).toString() })
+  for (let number = 1; number <= 30; number += 1) {
+    sample('traces', numberedTrace(number, { service: number % 3 === 0 ? 'bank' : 'shop', failed: number % 5 === 0 }))
+  }
+  // Same nanosecond, other ids.
+  for (let number = 40; number < 50; number += 1) sample('traces', numberedTrace(number, { start: 100 }))
+  sample(
+    'logs',
+    logBody('shop', ...Array.from({ length: 20 }, (_, at) => logRecord(at >> 2, (at % 24) + 1, `Line ${at}`))),
+  )
+  sample('logs', logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId })))
+  for (let at = 1; at <= 5; at += 1) {
+    const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
+    sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))
+  }
+  return signalNames.map((signal) => joined(signal, bodies))
+}
+
+/** Returns one body with everything of a signal. */
+function joined(signal: Signal, bodies: readonly Body[]): Body {
+  const lists = bodies.filter((body) => body.signal === signal).map(({ json }) => Object.entries(JSON.parse(json)))
+  const [key] = lists[0]![0]!
+  return { signal, json: JSON.stringify({ [key]: lists.flatMap((entries) => entries.flatMap(([, list]) => list)) }) }
+}
+
+const at = (seconds: number): string => String(1_767_225_600n * 1_000_000_000n + BigInt(seconds) * 1_000_000_000n)
+
+const otherMetrics = (seconds: number): object[] => {
+  const times = { startTimeUnixNano: at(0), timeUnixNano: at(seconds) }
+  const exemplars = [{ timeUnixNano: at(seconds), asDouble: 2.5, traceId: traceIdOf(1), spanId }]
+  return [
+    { name: 'weight', unit: 'kg', gauge: { dataPoints: [{ ...times, asDouble: seconds + 0.25 }] } },
+    {
+      name: 'latency',
+      unit: 's',
+      description: 'Time to answer',
+      histogram: {
+        aggregationTemporality: 2,
+        dataPoints: [
+          {
+            ...times,
+            count: '3',
+            sum: 4.5,
+            min: 0.5,
+            max: 3,
+            bucketCounts: ['1', '2'],
+            explicitBounds: [1],
+            exemplars,
+          },
+        ],
+      },
+    },
+    {
+      name: 'size',
+      unit: 'By',
+      exponentialHistogram: {
+        aggregationTemporality: 1,
+        dataPoints: [
+          {
+            ...times,
+            count: '4',
+            sum: 9,
+            min: 1,
+            max: 4,
+            scale: 2,
+            zeroCount: '1',
+            positive: { offset: 3, bucketCounts: ['1', '2'] },
+            negative: { offset: 1, bucketCounts: ['5'] },
+          },
+        ],
+      },
+    },
+    {
+      name: 'age',
+      unit: 's',
+      summary: { dataPoints: [{ ...times, count: '2', sum: 3, quantileValues: [{ quantile: 0.5, value: 1.5 }] }] },
+    },
+  ]
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Returns about eight items, spread over the list: a statement of ClickHouse takes long on a busy machine. */
+const some = <Item>(list: readonly Item[]): Item[] => list.filter((_, at) => at % Math.ceil(list.length / 8) === 0)
+
+const budget = () => new ResponseBudget(1e9)
+/** The store is asked for small pages, the reference for large ones. */
+const limits = { store: 60, reference: 200 } as const
+
+/** Returns all items of a list, page by page. */
+async function all<Item>(page: (after: Position | undefined) => Promise<Page<Item>>): Promise<Item[]> {
+  const items: Item[] = []
+  let after: Position | undefined
+  do {
+    const { items: more, next } = await page(after)
+    items.push(...more)
+    after = next
+  } while (after !== undefined)
+  return items
+}
+
+type Ask = (queries: ObserveQueries, limit: number) => Promise<unknown>
+
+const runsOf =
+  (filter: RunFilter): Ask =>
+  (queries, limit) =>
+    all((after) => queries.runs({ ...filter, limit, after }, budget()))
+const logsOf =
+  (filter: object): Ask =>
+  (queries, limit) =>
+    all((after) => queries.logRecords({ ...filter, limit, after }, budget()))
+const tracesOf =
+  (filter: object): Ask =>
+  (queries, limit) =>
+    all((after) => queries.traces({ ...filter, limit, after }, budget()))
+
+/** Tests that a store answers every query of the port as the embedded store does. */
+export function observeQueriesCase(name: string, { open, reference, normalised = (answer) => answer }: Options): void {
+  describe(name, () => {
+    let store: FilledStore
+    let expected: FilledStore
+
+    beforeAll(async () => {
+      const bodies = suiteBodies()
+      expected = await reference(bodies)
+      store = await open(bodies)
+    }, 120_000)
+    afterAll(async () => {
+      await store?.close()
+      await expected?.close()
+    })
+
+    const same = async (ask: Ask) => {
+      const wanted = normalised(await ask(expected.queries, limits.reference))
+      expect(normalised(await ask(store.queries, limits.store))).toEqual(wanted)
+      return wanted
+    }
+    const sameList = async (ask: Ask) => {
+      const wanted = (await same(ask)) as unknown[]
+      expect(wanted.length).toBeGreaterThan(0)
+    }
+
+    test('runs, page by page, with and without children', async () => {
+      await sameList(runsOf({}))
+      await sameList(runsOf({ children: true }))
+    })
+
+    test('runs by values of each filter', async () => {
+      const { services, projects, refs, statuses } = await expected.queries.facets(undefined)
+      for (const service of some(services)) await sameList(runsOf({ service, children: true }))
+      for (const project of some(projects)) await sameList(runsOf({ project, children: true }))
+      for (const ref of some(refs)) await sameList(runsOf({ ref, children: true }))
+      for (const status of some(statuses)) await sameList(runsOf({ status, children: true }))
+    }, 120_000)
+
+    test('runs by the name of a project, by a text in any case, in a range, and by values that none has', async () => {
+      const runs = (await expected.queries.runs({ limit: 200 }, budget())).items
+      await sameList(runsOf({ project: runs.find((run) => run.project_name !== null)!.project_name! }))
+      for (const text of ['MAIN', 'harbour/tide', 'e']) await sameList(runsOf({ text }))
+      const [sinceNs, untilNs] = [BigInt(runs.at(-5)!.start_ns), BigInt(runs[4]!.start_ns)]
+      await sameList(runsOf({ sinceNs, untilNs }))
+      for (const filter of [{ service: 'none' }, { project: 'none' }, { ref: 'none' }, { text: 'no such text' }]) {
+        await same(runsOf(filter))
+      }
+    })
+
+    test('the run of a trace, and of a trace without one', async () => {
+      const runs = (await expected.queries.runs({ limit: 200, children: true }, budget())).items
+      for (const { trace_id } of some(runs)) await same((queries) => queries.run(trace_id))
+      await same((queries) => queries.run(traceIdOf(1)))
+      expect(await store.queries.run(unknownTrace)).toBeUndefined()
+    }, 60_000)
+
+    test('facets of all services and of one', async () => {
+      await same((queries) => queries.facets(undefined))
+      const { services } = await expected.queries.facets(undefined)
+      for (const service of [services[0]!, 'none']) await same((queries) => queries.facets(service))
+    })
+
+    test('traces, page by page', () => sameList(tracesOf({})))
+
+    test.each([
+      ['of a service', { service: 'bank' }],
+      ['with errors', { hasErrors: true }],
+      ['of a service with errors', { service: 'shop', hasErrors: true }],
+      ['of a least duration', { minDurationNs: 60_000_000_000n }],
+      ['with an attribute of their spans', { attributes: [{ key: 'cicd.pipeline.run.id', value: '643' }] }],
+      ['with an attribute of their resource', { attributes: [{ key: 'service.name', value: 'tide-tables' }] }],
+      [
+        'with attributes of both',
+        {
+          attributes: [
+            { key: 'service.name', value: 'tide-tables' },
+            { key: 'cicd.pipeline.result', value: 'success' },
+          ],
+        },
+      ],
+      ['in a range', { sinceNs: BigInt(at(5)), untilNs: BigInt(at(20)) }],
+    ])('traces %s', (_, filter) => sameList(tracesOf(filter)))
+
+    test('single traces, page by page', async () => {
+      const traces = await all((after) => expected.queries.traces({ limit: 100, after }, budget()))
+      for (const { trace_id: traceId } of some(traces)) {
+        await sameList(async (queries, limit) => {
+          const maxSpans = limit === limits.store ? 3 : 10_000
+          const pages: object[] = []
+          await all(async (after) => {
+            const found = await queries.trace({ traceId, maxSpans, after }, budget())
+            pages.push(JSON.parse(Buffer.from(found!.json).toString()))
+            return { items: [], next: found!.next }
+          })
+          return pages.flatMap(spansOf).sort(byStart)
+        })
+      }
+      expect(await store.queries.trace({ traceId: unknownTrace, maxSpans: 10 }, budget())).toBeUndefined()
+    }, 120_000)
+
+    test('services', () => sameList((queries) => all((after) => queries.services(after, budget()))))
+
+    test.each([
+      ['all', {}],
+      ['of a service', { service: 'shop' }],
+      ['of services without a name', { service: 'unknown_service' }],
+      ['from a severity on', { minSeverity: 17 }],
+      ['of a trace', { traceId: traceIdOf(1) }],
+      ['of a span', { traceId: traceIdOf(1), spanId }],
+      ['with a text in any case', { text: 'ÄRGER' }],
+      ['with a text and a severity', { text: 'line', minSeverity: 9 }],
+      ['in a range', { sinceNs: BigInt(at(1)), untilNs: BigInt(at(4)) }],
+    ])('log records: %s', (_, filter) => sameList(logsOf(filter)))
+
+    test('log records of a text that none has', () => same(logsOf({ text: 'no such text' })))
+
+    test('names of metrics, page by page, also of one service', async () => {
+      for (const service of [undefined, 'shop', 'none']) {
+        await same((queries, limit) => all((after) => queries.metricNames({ service, limit, after }, budget())))
+      }
+    })
+
+    test('every metric with its points', async () => {
+      const names = (await expected.queries.metricNames({ limit: 1_000 }, budget())).items
+      for (const name of new Set(names.map((metric) => metric.name))) {
+        await same((queries) => queries.metric({ name, maxSeries: 1_000, maxPointsPerSeries: 1_000 }, budget()))
+      }
+      const range = { sinceNs: BigInt(at(2)), untilNs: BigInt(at(5)) }
+      await same((queries) =>
+        queries.metric({ name: 'requests', maxSeries: 9, maxPointsPerSeries: 2, ...range }, budget()),
+      )
+      await same((queries) => queries.metric({ name: 'none', maxSeries: 9, maxPointsPerSeries: 2 }, budget()))
+    }, 60_000)
+
+    test('insights of all runs, of a project, and of a range', async () => {
+      const runs = (await expected.queries.runs({ limit: 200 }, budget())).items
+      const latest = BigInt(runs[0]!.start_ns) + 1_000_000_000n
+      const range = { sinceNs: latest - 300n * 86_400n * 1_000_000_000n, untilNs: latest, offsetMinutes: 60 }
+      await same((queries) => queries.insights(range))
+      await same((queries) => queries.insights({ ...range, project: runs[0]!.project! }))
+      await same((queries) => queries.insights({ ...range, sinceNs: latest - 86_400n * 1_000_000_000n, limit: 3 }))
+    })
+
+    test('comparisons of runs, and with the median', async () => {
+      const runs = (await expected.queries.runs({ limit: 5 }, budget())).items
+      for (const [index, { trace_id: a }] of runs.entries()) {
+        await same((queries) => queries.compare({ a, b: runs[(index + 1) % runs.length]!.trace_id }))
+        const median = await expected.queries.compare({ a, b: 'median' })
+        // Of more runs at the same time, stores may take others.
+        if (median?.b !== undefined && 'runs' in median.b && median.b.runs < 20) {
+          await same((queries) => queries.compare({ a, b: 'median' }))
+        }
+      }
+      expect(await store.queries.compare({ a: traceIdOf(1), b: 'median' })).toBeUndefined()
+    }, 60_000)
+  })
+}
+
+interface TraceJson {
+  readonly resourceSpans: readonly {
+    readonly resource: object
+    readonly scopeSpans: readonly { readonly scope?: object; readonly spans: readonly SpanJson[] }[]
+  }[]
+}
+
+interface SpanJson {
+  readonly spanId: string
+  readonly startTimeUnixNano: string
+}
+
+const byStart = ({ span: a }: { span: SpanJson }, { span: b }: { span: SpanJson }) =>
+  Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)) || (a.spanId < b.spanId ? -1 : 1)
+
+/** Returns the spans of a page with their resource and scope. */
+const spansOf = (page: object) =>
+  (page as TraceJson).resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ scope, spans }) => spans.map((span) => ({ resource, scope, span }))),
+  )

@@ -1,0 +1,43 @@
+import type { Page, Position, SearchedPage } from './cursor.ts'
+import type { CompareQuery, Insights, InsightsQuery, RunComparison } from './insights/insights-queries.ts'
+import type { LiveEvents, LiveQuery } from './live/live-queries.ts'
+import type { LogQuery, StoredLogRecord } from './log-queries.ts'
+import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric } from './metric-queries.ts'
+import type { RunFacets, RunQuery, RunSummary } from './pipeline-queries.ts'
+import type { ResponseBudget } from './response-budget.ts'
+import type { ServiceSummary } from './service-queries.ts'
+import type { ObserveStatus } from './status.ts'
+import type { TraceQuery, TraceSummary } from './trace-queries.ts'
+import type { TraceSpansPage, TraceSpansQuery } from './trace-spans.ts'
+
+/**
+ * The queries that the Observe API and the console make. Two stores answer them: the embedded one (`sqlite-queries.ts`) and
+ * ClickHouse (`clickhouse/clickhouse-queries.ts`). `observe-queries.case.ts` holds both to the same answers.
+ *
+ * A query with a budget ends early when its answer is full, and the budget then says so.
+ */
+export interface ObserveQueries {
+  status(): Promise<ObserveStatus>
+  /** Returns services by name. */
+  services(after: Position | undefined, budget: ResponseBudget): Promise<Page<ServiceSummary>>
+  /** Returns runs, the latest start first. A page can be short, or even empty, although there is a next one. */
+  runs(query: RunQuery, budget: ResponseBudget): Promise<SearchedPage<RunSummary>>
+  /** Returns the run at the root of a trace; `undefined` if the trace has none. */
+  run(traceId: string): Promise<RunSummary | undefined>
+  /** Returns the values that the filters of runs can have. */
+  facets(service: string | undefined): Promise<RunFacets>
+  /** Returns traces, the latest start first. A page can be short, or even empty, although there is a next one. */
+  traces(query: TraceQuery, budget: ResponseBudget): Promise<Page<TraceSummary>>
+  /** Returns a page of spans in order of start; `undefined` if none of the trace is stored. */
+  trace(query: TraceSpansQuery, budget: ResponseBudget): Promise<TraceSpansPage | undefined>
+  /** Returns metrics by name. */
+  metricNames(query: MetricNameQuery, budget: ResponseBudget): Promise<Page<MetricName>>
+  metric(query: MetricQuery, budget: ResponseBudget): Promise<StoredMetric>
+  /** Returns log records, the latest first. A page can be short, or even empty, although there is a next one. */
+  logRecords(query: LogQuery, budget: ResponseBudget): Promise<SearchedPage<StoredLogRecord>>
+  insights(query: InsightsQuery): Promise<Insights>
+  /** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
+  compare(query: CompareQuery): Promise<RunComparison | undefined>
+  /** Returns the events of a live list after a position, in the order of arrival. */
+  live(query: LiveQuery): Promise<LiveEvents>
+}

@@ -1,0 +1,31 @@
+import type { Kysely } from 'kysely'
+import { compareRuns, readInsights } from './insights/insights-queries.ts'
+import type { RunHistory } from './insights/run-history.ts'
+import { readLive } from './live/live-queries.ts'
+import { listLogRecords } from './log-queries.ts'
+import { findMetric, listMetricNames } from './metric-queries.ts'
+import type { StoreBounds } from './observe-limits.ts'
+import type { ObserveQueries } from './observe-queries.ts'
+import { findFacets, findRun, listRuns } from './pipeline-queries.ts'
+import { listServices } from './service-queries.ts'
+import { storeStatus } from './status.ts'
+import type { ObserveTables } from './tables.ts'
+import { listTraces } from './trace-queries.ts'
+import { findTrace } from './trace-spans.ts'
+
+/** Returns the queries of the embedded store. Each blocks its thread. */
+export const sqliteQueries = (db: Kysely<ObserveTables>, bounds: StoreBounds, history: RunHistory): ObserveQueries => ({
+  status: () => storeStatus(db, bounds),
+  services: (after, budget) => listServices(db, after, budget),
+  runs: (query, budget) => listRuns(db, query, budget),
+  run: (traceId) => findRun(db, traceId),
+  facets: (service) => findFacets(db, service),
+  traces: (query, budget) => listTraces(db, query, budget),
+  trace: (query, budget) => findTrace(db, query, budget),
+  metricNames: (query, budget) => listMetricNames(db, query, budget),
+  metric: (query, budget) => findMetric(db, query, budget),
+  logRecords: (query, budget) => listLogRecords(db, query, budget),
+  insights: (query) => readInsights(history, query),
+  compare: (query) => compareRuns(db, query),
+  live: (query) => readLive(db, query),
+})

@@ -1,0 +1,95 @@
+"""Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node use.
+
+    python server.py <directory> <user> <password>
+
+Prints its port. A request is POST with the statement as body, or with `query` in the address and data as body. `param_<name>` are
+the values of the statement, `database` its database, all other parameters settings. An error has its code in
+X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its standard input does.
+"""
+import base64
+import os
+import re
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
+
+from chdb import session
+
+directory, user, password = sys.argv[1:4]
+database = session.Session(directory)
+turn = threading.Lock()
+
+# Parameters of the interface that are no settings.
+NO_SETTINGS = {"query", "database", "query_id", "session_id", "wait_end_of_query", "user", "password", "role"}
+STATUS = {"516": 401, "497": 403, "60": 404, "81": 404, "159": 408}
+
+
+def literal(value):
+    return value if re.fullmatch(r"-?\d+(\.\d+)?", value) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Otherwise the head is sent alone, and the body waits for its acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    def do_GET(self):
+        self.answer(200, b"Ok.\n", "text/plain")
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) if "Content-Length" in self.headers else self.chunks()
+        expected = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+        if self.headers.get("Authorization") != expected:
+            return self.fail("516", f"{user}: Authentication failed")
+        parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        statement = body.decode() if "query" not in parameters else parameters["query"] + "\n" + body.decode()
+        values = {name[6:]: value for name, value in parameters.items() if name.startswith("param_")}
+        settings = {
+            name: value
+            for name, value in parameters.items()
+            if not name.startswith("param_") and name not in NO_SETTINGS
+        }
+        if re.match(r"\s*(select|with|show)\b", statement, re.I) and settings:
+            statement += " SETTINGS " + ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
+        try:
+            with turn:
+                if "database" in parameters:
+                    database.query(f"USE `{parameters['database']}`")
+                result = database.query(statement, params=values)
+                content = result.bytes() or b""
+        except Exception as error:
+            return self.fail((re.search(r"Code: (\d+)", str(error)) or [0, "1002"])[1], str(error))
+        self.answer(200, content, "application/x-ndjson")
+
+    def chunks(self):
+        parts = []
+        while True:
+            size = int(self.rfile.readline().strip() or b"0", 16)
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+            if size == 0:
+                return b"".join(parts)
+
+    def fail(self, code, text):
+        text = text if text.startswith("Code:") else f"Code: {code}. DB::Exception: {text}. (UNKNOWN)"
+        self.answer(STATUS.get(code, 500), text.encode(), "text/plain", {"X-ClickHouse-Exception-Code": code})
+
+    def answer(self, status, content, media_type, headers={}):
+        self.send_response(status)
+        for name, value in {"Content-Type": media_type, "Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_address[1], flush=True)
+sys.stdin.read()
+os._exit(0)
