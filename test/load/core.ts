@@ -1,6 +1,8 @@
 /**
  * Measures the cost of a call of the core's REST API compared with a bare handler of the same list, and in long lists:
- * `npm run bench:core`. It needs wrk. If PostgreSQL is not installed, its figures are left out with a message.
+ * `npm run bench:core`, or only the named parts of it, of which the last one needs PostgreSQL:
+ * `npm run bench:core -- bare lists requests snippets postgres`. It needs wrk. If PostgreSQL is not installed, its figures are left
+ * out with a message.
  */
 import { execFileSync } from 'node:child_process'
 import { postgresBinaries, startPostgres } from '../postgres/postgres-server.ts'
@@ -22,19 +24,31 @@ function request()
   return wrk.format("POST", nil, nil, '{"title":"${series}, ' .. sent .. '"}')
 end`
 
+/** The parts that run on SQLite, by name. */
+const parts: Readonly<Record<string, (core: PenstockCore, stocked: Stock) => Promise<void>>> = {
+  bare: besideBareHandler,
+  lists: longLists,
+  requests: (core, stocked) => others(core, stocked, 'SQLite'),
+  snippets: snippetsAndWikis,
+}
+const known = [...Object.keys(parts), 'postgres']
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : known
+const unknown = chosen.filter((name) => !known.includes(name))
+if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}; there are ${known.join(', ')}`)
+
 execFileSync('which', ['wrk'], { stdio: 'ignore' })
-await onSqlite()
-if (postgresBinaries() === undefined) console.log('\nPostgreSQL is not installed: no figures of it')
-else await onPostgres()
+const onFiles = chosen.flatMap((name) => parts[name] ?? [])
+if (onFiles.length > 0) await onSqlite()
+if (chosen.includes('postgres')) {
+  if (postgresBinaries() === undefined) console.log('\nPostgreSQL is not installed: no figures of it')
+  else await onPostgres()
+}
 
 async function onSqlite(): Promise<void> {
   const core = await startPenstockCore()
   try {
     const stocked = await stock(core)
-    await besideBareHandler(core, stocked)
-    await longLists(core, stocked)
-    await others(core, stocked, 'SQLite')
-    await snippetsAndWikis(core, stocked)
+    for (const part of onFiles) await part(core, stocked)
   } finally {
     await core.stop()
   }
