@@ -45,7 +45,7 @@ const MAIL_BATCHES = 4
 const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000
-/** Sending a mail takes about as long as composing it, and is not measured. */
+/** The pauses after pieces of work. Sending a mail takes time too, which is not measured, so the pause after composing it is longer. */
 const paces = {
   search: { isUrgent: true, pause: { factor: 5, maxMs: 15 } },
   mail: { isUrgent: false, pause: { factor: 20, maxMs: 200 } },
