@@ -25,7 +25,8 @@ const consoleServer = start(join(root, 'node_modules/.bin/vite'), ['--logLevel',
 const service = start(process.execPath, [
   '--watch',
   '--watch-preserve-output',
-  join(root, 'packages/cli/bin/penstock.mjs'),
+  // Not the bundle, so that a change needs no second step.
+  join(root, 'packages/cli/dist/main.js'),
   ...process.argv.slice(2),
 ])
 

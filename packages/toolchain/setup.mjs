@@ -27,6 +27,7 @@ run(
   ['build', '--logLevel', 'warn', 'packages/web'],
   'The console could not be built; see above.',
 )
+await import('./bundle.mjs')
 
 /** Installs the dependencies unless they were installed for the same lock file and the same Node. */
 function installDependencies() {

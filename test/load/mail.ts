@@ -43,7 +43,7 @@ try {
     let queuedMs = 0
     const queued = (async () => {
       await core.call('POST', `/projects/${project.id}/issues`, { title: `issue ${round}` })
-      while (await isSearching()) await sleep(5)
+      while (await isSearching()) await sleep(50)
       queuedMs = performance.now() - beganMs
     })()
     const beside = await timesUntil(project.id, queued)

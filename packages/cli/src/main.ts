@@ -1,8 +1,8 @@
 import process from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { systemClock } from '@penstock/runtime'
 import { Interrupted } from './process/environment.ts'
 import { runProgram } from './program.ts'
+import { samplesDirectory } from './samples-directory.ts'
 
 const interruption = new AbortController()
 /** Each signal is handled once, so that a second Ctrl-C ends the process. */
@@ -22,5 +22,5 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   clock: systemClock,
   random: Math.random,
   signal: interruption.signal,
-  samplesDirectory: fileURLToPath(new URL('../../../fixtures/pipelines', import.meta.url)),
+  samplesDirectory,
 })

@@ -77,13 +77,18 @@ function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
  */
 const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined
 
-/** @throws DomainError `not_found` if the actor may not see the subject, else `forbidden` if they lack the permission */
+/**
+ * Returns the standing of the actor, which gives them the permission.
+ *
+ * @throws DomainError `not_found` if the actor may not see the subject, else `forbidden` if they lack the permission
+ */
 export async function requirePermission(
   context: ReadContext & { readonly actor: Actor },
   subject: Subject,
   permission: Permission,
-): Promise<void> {
+): Promise<Standing> {
   const standing = await standingOf(context, context.actor, subject)
   if (!canSee(standing)) throw notFound(nounOf[subject.kind])
   if (!can(standing, permission)) throw forbidden()
+  return standing
 }

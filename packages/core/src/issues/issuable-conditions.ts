@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Standing } from '../access/can.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { always, isOneOf, never } from '../kit/conditions.ts'
 import { containsWords } from '../kit/contains-text.ts'
@@ -133,9 +134,9 @@ export function subscriptionCondition(
     and pairs.is_subscribed = ${Number(wanted === 'subscribed')})`
 }
 
-/** Tells whether the filter selects items of a project of which the actor may read the items. */
-export const isWithinReadable = ({ within }: Pick<IssuableFilter, 'within'>): boolean =>
-  within !== undefined && 'projectId' in within && within.isReadable === true
+/** Returns the actor's standing in the only project of which the filter selects items, if the caller knows it. */
+export const standingWithin = ({ within }: Pick<IssuableFilter, 'within'>): Standing | undefined =>
+  within !== undefined && 'projectId' in within ? within.standing : undefined
 
 type OrFilter = NonNullable<IssuableFilter['or']>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Standing } from '../access/can.ts'
 import { clearable, iidList, instant } from '../kit/parameter-schemas.ts'
 import { type DescribedLabel, labelNames } from '../labels/label.ts'
 import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
@@ -267,8 +268,8 @@ export interface IssuableFilter
   readonly within?:
     | {
         readonly projectId: number
-        /** Set if it is known that the actor may read the items of the project, so that the query need not check it. */
-        readonly isReadable?: true
+        /** The actor's standing in the project, if it is known. The query then need not find out what the actor may read. */
+        readonly standing?: Standing
       }
     | { readonly group: Pick<Group, 'id' | 'groupIds'>; readonly withSubgroups: boolean }
   readonly milestoneId?: number | undefined

@@ -85,7 +85,7 @@ export const listProjectIssues = query(
   },
   async (context, { scope, ...input }): Promise<Page<ListedIssue> | KeysetPage<ListedIssue>> => {
     const { actor } = context
-    const within = { projectId: context.subject.id, isReadable: true } as const
+    const within = { projectId: context.subject.id, standing: context.standing }
     const filter = { ...issueFilterOf(input), ...scopeOf(scope, actor), within }
     if (input.pagination === 'keyset') {
       const page = await keysetPageOfIssues(context, actor, filter, input)

@@ -41,7 +41,7 @@ export const countProjectIssues = query(
     subject,
   },
   (context, { scope, ...input }) => {
-    const within = { projectId: context.subject.id }
+    const within = { projectId: context.subject.id, standing: context.standing }
     return countIssues(context, context.actor, { ...issueFilterOf(input), ...scopeOf(scope, context.actor), within })
   },
 )

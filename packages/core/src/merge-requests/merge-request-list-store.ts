@@ -1,12 +1,13 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { can } from '../access/can.ts'
 import { allowedInProject } from '../access/visible-store.ts'
 import {
   type Comparison,
   comparisonsOf,
   conditionsOf,
-  isWithinReadable,
   peopleCondition,
   personCondition,
+  standingWithin,
   subscriptionCondition,
 } from '../issues/issuable-conditions.ts'
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
@@ -14,7 +15,7 @@ import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
 import { mentionsIssue } from '../issues/mentioned-issues.ts'
 import { reactionConditions } from '../issues/reaction-conditions.ts'
 import { releaseConditions } from '../issues/release-conditions.ts'
-import { always, isOneOf } from '../kit/conditions.ts'
+import { always, isOneOf, never } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -86,7 +87,14 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     .select(['projects.full_path as project_path', 'projects.settings as project_settings'])
     .select(['branch_tips.sha as branch_sha', newestHeadSha.as('newest_head_sha')])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
-    .where(isWithinReadable(filter) ? always : allowedInProject(context, actor, 'read_merge_request'))
+    .where(isReadable(context, actor, filter))
+}
+
+/** Returns the condition, for a query over `projects`, that the actor may read the merge requests of a project. */
+function isReadable(context: ReadContext, actor: Actor, filter: MergeRequestFilter): Expression<SqlBool> {
+  const standing = standingWithin(filter)
+  if (standing === undefined) return allowedInProject(context, actor, 'read_merge_request')
+  return can(standing, 'read_merge_request') ? always : never
 }
 
 /** Returns, by label id, the number of open merge requests that the actor may see. */
@@ -211,31 +219,33 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     ...people.map((row) => row.user_id),
   ]
   const { of, users } = await issuablesOf(context, mergeRequestTables, rows, otherIds)
-  return rows.map((row) => ({
-    ...of(row),
-    isDraft: row.is_draft === 1,
-    state: row.state,
-    sourceBranch: row.source_branch,
-    targetBranch: row.target_branch,
-    sha: (row.state === 'opened' ? row.branch_sha : row.newest_head_sha) ?? undefined,
-    sourceBranchExists: row.branch_sha !== null,
-    reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
-      ...users.get(reviewer.user_id)!,
-      reviewState: reviewer.state,
-      requestedAtMs: reviewer.created_at_ms ?? undefined,
-      reviewedAtMs: reviewer.updated_at_ms ?? undefined,
-    })),
-    approvals: (approvals.get(row.id) ?? []).map((approval) => ({
-      user: users.get(approval.user_id)!,
-      approvedAtMs: approval.created_at_ms,
-    })),
-    approvalsRequired: settingsFrom(projectSettings, row.project_settings).approvalsBeforeMerge,
-    isSquashed: row.is_squashed === 1,
-    removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
-    mergedBy: users.get(row.merged_by_id ?? 0),
-    autoMergeUser: users.get(row.auto_merge_user_id ?? 0),
-    mergedAtMs: row.merged_at_ms ?? undefined,
-    mergeCommitSha: row.merge_commit_sha ?? undefined,
-    squashCommitSha: row.squash_commit_sha ?? undefined,
-  }))
+  // A literal that spreads a large object and adds members to it takes 60 times as long in V8.
+  return rows.map((row) =>
+    Object.assign(of(row), {
+      isDraft: row.is_draft === 1,
+      state: row.state,
+      sourceBranch: row.source_branch,
+      targetBranch: row.target_branch,
+      sha: (row.state === 'opened' ? row.branch_sha : row.newest_head_sha) ?? undefined,
+      sourceBranchExists: row.branch_sha !== null,
+      reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
+        ...users.get(reviewer.user_id)!,
+        reviewState: reviewer.state,
+        requestedAtMs: reviewer.created_at_ms ?? undefined,
+        reviewedAtMs: reviewer.updated_at_ms ?? undefined,
+      })),
+      approvals: (approvals.get(row.id) ?? []).map((approval) => ({
+        user: users.get(approval.user_id)!,
+        approvedAtMs: approval.created_at_ms,
+      })),
+      approvalsRequired: settingsFrom(projectSettings, row.project_settings).approvalsBeforeMerge,
+      isSquashed: row.is_squashed === 1,
+      removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
+      mergedBy: users.get(row.merged_by_id ?? 0),
+      autoMergeUser: users.get(row.auto_merge_user_id ?? 0),
+      mergedAtMs: row.merged_at_ms ?? undefined,
+      mergeCommitSha: row.merge_commit_sha ?? undefined,
+      squashCommitSha: row.squash_commit_sha ?? undefined,
+    }),
+  )
 }

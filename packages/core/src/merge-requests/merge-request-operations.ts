@@ -75,7 +75,7 @@ export const listProjectMergeRequests = query(
     subject,
   },
   (context, { scope, ...input }) => {
-    const within = { projectId: context.subject.id, isReadable: true } as const
+    const within = { projectId: context.subject.id, standing: context.standing }
     const filter = { ...mergeRequestFilterOf(input), ...scopeOf(scope, context.actor), within }
     return pageOfListedMergeRequests(context, filter, input)
   },

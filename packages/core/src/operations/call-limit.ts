@@ -76,7 +76,7 @@ interface LimitedCall<Input> {
   readonly context: OperationContext & ReadContext
   readonly input: Input
   /** Returns the group or project of the operation, after the check of the permission. */
-  readonly authorize: (() => Promise<Subject>) | undefined
+  readonly authorize: (() => Promise<{ readonly subject: Subject }>) | undefined
 }
 
 /**
@@ -107,7 +107,7 @@ async function keyPart<Input>(
   if (typeof part !== 'string') return part.of(input)
   if (part === 'subject') {
     if (authorize === undefined) throw new Error('Only operations with a subject count calls per subject')
-    const { kind, id } = await authorize()
+    const { kind, id } = (await authorize()).subject
     return `${kind} ${id}`
   }
   if (part === 'user' && actor !== undefined) return `user ${actor.id}`

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { can, canSee } from '../access/can.ts'
+import { can, canSee, type Standing } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
 import { requirePermission, standingsOf } from '../access/subject.ts'
@@ -32,7 +32,7 @@ export interface Operation<Input extends InputSchema = InputSchema, Result = unk
    * Returns the group or project of the operation. Missing if the operation has none.
    * @throws DomainError if the actor lacks the permission
    */
-  authorize?(context: CallContext & ReadContext, input: z.output<Input>): Promise<Subject>
+  authorize?(context: CallContext & ReadContext, input: z.output<Input>): Promise<Authorized<Subject>>
   readonly work: Work<z.output<Input>, Result>
 }
 
@@ -69,7 +69,13 @@ interface SubjectRule<Input extends InputSchema, S extends Subject> {
   readonly permission: Permission
 }
 
-type WithSubject<Context, S> = Context & { readonly subject: S }
+interface Authorized<S> {
+  readonly subject: S
+  /** The actor's standing in the subject when the operation began. */
+  readonly standing: Standing
+}
+
+type WithSubject<Context, S> = Context & Authorized<S>
 
 export function query<Input extends InputSchema, S extends Subject, Result>(
   head: OperationHead<Input> & SubjectRule<Input, S>,
@@ -81,7 +87,7 @@ export function query<Input extends InputSchema, S extends Subject, Result>(
     authorize,
     work: {
       kind: 'query',
-      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
+      run: async (context, input) => run({ ...context, ...(await authorize(context, input)) }, input),
     },
   }
 }
@@ -96,7 +102,7 @@ export function command<Input extends InputSchema, S extends Subject, Result>(
     authorize,
     work: {
       kind: 'command',
-      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
+      run: async (context, input) => run({ ...context, ...(await authorize(context, input)) }, input),
     },
   }
 }
@@ -111,7 +117,7 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
     authorize,
     work: {
       kind: 'steps',
-      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
+      run: async (context, input) => run({ ...context, ...(await authorize(context, input)) }, input),
     },
   }
 }
@@ -203,8 +209,7 @@ const headOf = <Input extends InputSchema>({
 
 const authorizing =
   <Input extends InputSchema, S extends Subject>({ subject: find, permission }: SubjectRule<Input, S>) =>
-  async (context: OperationContext & ReadContext, input: z.output<Input>): Promise<S> => {
+  async (context: OperationContext & ReadContext, input: z.output<Input>): Promise<Authorized<S>> => {
     const subject = await find(context, input)
-    await requirePermission(context, subject, permission)
-    return subject
+    return { subject, standing: await requirePermission(context, subject, permission) }
   }

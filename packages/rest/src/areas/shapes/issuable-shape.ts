@@ -97,7 +97,7 @@ export function issuableJson(
     time_stats: timeStatsShape.of(item),
     task_completion_status: { count: tasks.count, completed_count: tasks.completedCount },
     has_tasks: tasks.count > 0,
-    ...(tasks.count > 0 && { task_status: taskStatus(tasks) }),
+    task_status: tasks.count > 0 ? taskStatus(tasks) : undefined,
     references: { short, relative: short, full: `${item.projectPath}${short}` },
     imported: false,
     imported_from: 'none',

@@ -96,7 +96,7 @@ export const issueShape = {
       weight: issue.weight ?? null,
       blocking_issues_count: 0,
       has_tasks: json.has_tasks,
-      ...('task_status' in json && { task_status: json.task_status }),
+      task_status: json.task_status,
       _links: {
         self,
         notes: `${self}/notes`,
@@ -106,7 +106,7 @@ export const issueShape = {
       },
       references: json.references,
       severity: issue.severity.toUpperCase(),
-      ...(issue.isSubscribed !== undefined && { subscribed: issue.isSubscribed }),
+      subscribed: issue.isSubscribed,
       moved_to_id: issue.movedToId ?? null,
       imported: json.imported,
       imported_from: json.imported_from,

@@ -139,7 +139,7 @@ function jsonOf(mergeRequest: ListedMergeRequest & RequestedMembers, context: Js
     allow_maintainer_to_push: false,
     approvals_before_merge: null,
     has_tasks: json.has_tasks,
-    ...('task_status' in json && { task_status: json.task_status }),
+    task_status: json.task_status,
     ...(mergeRequest.renderHtml && {
       title_html: escapedHtml(mergeRequest.title),
       description_html: escapedHtml(mergeRequest.description ?? ''),
