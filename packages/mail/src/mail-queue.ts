@@ -48,7 +48,7 @@ const LEASE_MS = MAIL_MS + 60_000
 /** The pauses after pieces of work. Sending a mail takes time too, which is not measured, so the pause after composing it is longer. */
 const paces = {
   search: { isUrgent: true, pause: { factor: 12, maxMs: 40 } },
-  mail: { isUrgent: false, pause: { factor: 25, maxMs: 500 } },
+  mail: { isUrgent: false, pause: { factor: 40, maxMs: 500 } },
 } as const
 const GIVE_UP_AFTER_MS = 3 * 86_400_000
 const POLL_MS = 1_000
