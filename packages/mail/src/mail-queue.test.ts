@@ -49,7 +49,7 @@ function startMails(transport: MailTransport): Core {
     random: () => 0.5,
     newClaim: randomUUID,
     log: silentLog,
-    answersRequests: true,
+    answersRequests: () => true,
   }
   const mails = new MailQueue(options)
   mails.start()
@@ -146,7 +146,7 @@ test('nothing is sent to an address that was removed or confirmed meanwhile', as
     random: () => 0.5,
     newClaim: randomUUID,
     log: silentLog,
-    answersRequests: true,
+    answersRequests: () => true,
   })
   const core: Core = { ...world.core, listeners: [queued.listener] }
   await perform(core, mira, removeOwnEmail, { emailId: (await add(core, 'gone@home.test')).id })

@@ -63,8 +63,8 @@ export interface MailQueueOptions {
   readonly random: Random
   readonly newClaim: () => string
   readonly log: Log
-  /** Whether the process also answers requests. It then sends mails more slowly, in a small part of its time. */
-  readonly answersRequests: boolean
+  /** Tells whether the process answers requests at present. It then sends mails more slowly, in a small part of its time. */
+  readonly answersRequests: () => boolean
 }
 
 const done: Outcome = { kind: 'delivered', rejectedItems: 0, message: '' }
@@ -90,8 +90,7 @@ export class MailQueue {
     this.#core = core
     this.#transport = transport
     this.#log = log
-    this.#pacer = new Pacer(core.clock)
-    if (!answersRequests) this.#pacer.hurry()
+    this.#pacer = new Pacer(core.clock, answersRequests)
     this.#queue = new DeliveryQueue(withDeliveries(core.db), MAIL_QUEUE)
     this.#drain = new Drain({
       queue: this.#queue,

@@ -34,7 +34,7 @@ export class MailedWorld {
       random: () => 0.5,
       newClaim: randomUUID,
       log: silentLog,
-      answersRequests: true,
+      answersRequests: () => true,
     })
     this.core = { ...core, listeners: [this.#mails.listener] }
     this.#mails.start()

@@ -47,7 +47,7 @@ beforeEach(async () => {
     random: () => 0.5,
     newClaim: randomUUID,
     log: silentLog,
-    answersRequests: true,
+    answersRequests: () => true,
   })
   mails.start()
   core = { ...world.core, listeners: [mails.listener] }

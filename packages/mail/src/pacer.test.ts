@@ -10,7 +10,7 @@ async function startsOf(
   pieces: readonly { readonly name: string; readonly isUrgent: boolean; readonly tookMs?: number }[],
 ) {
   const clock = new ManualClock(0)
-  const pacer = new Pacer(clock)
+  const pacer = new Pacer(clock, () => true)
   const starts: [string, number][] = []
   let left = pieces.length
   for (const { name, isUrgent, tookMs = STEP_MS } of pieces) {
@@ -44,6 +44,17 @@ test('a pause ends after its limit', async () => {
   ])
 })
 
+test('there is no pause while none is needed', async () => {
+  const clock = new ManualClock(0)
+  const pacer = new Pacer(clock, () => false)
+  const piece = () => pacer.run({ isUrgent: false, pause }, () => clock.sleep(STEP_MS))
+  const both = Promise.all([piece(), piece()])
+  await clock.advance(STEP_MS)
+  await clock.advance(STEP_MS)
+  await both
+  expect(clock.nowMs()).toBe(2 * STEP_MS)
+})
+
 test('urgent pieces come first, and every fifth piece is another one', async () => {
   const others = ['x', 'y'].map((name) => ({ name, isUrgent: false }))
   const urgent = Array.from({ length: 6 }, (_, index) => ({ name: `u${index}`, isUrgent: true }))
@@ -52,7 +63,7 @@ test('urgent pieces come first, and every fifth piece is another one', async () 
 })
 
 test('a piece that fails does not stop the next one', async () => {
-  const pacer = new Pacer(new ManualClock(0))
+  const pacer = new Pacer(new ManualClock(0), () => true)
   const failed = pacer.run({ isUrgent: false, pause }, () => Promise.reject(new Error('no')))
   const next = pacer.run({ isUrgent: false, pause }, async () => 'next')
   await expect(failed).rejects.toThrow('no')
@@ -61,7 +72,7 @@ test('a piece that fails does not stop the next one', async () => {
 
 test('when it has to hurry, the remaining pieces run without pauses', async () => {
   const clock = new ManualClock(0)
-  const pacer = new Pacer(clock)
+  const pacer = new Pacer(clock, () => true)
   const starts: number[] = []
   let left = 3
   for (let piece = 0; piece < 3; piece += 1) {

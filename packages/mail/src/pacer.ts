@@ -10,19 +10,22 @@ export interface Pause {
 const URGENT_IN_A_ROW = 4
 
 /**
- * Runs pieces of work one at a time, with a pause after each, so that they take only a part of the event loop and of the
+ * Runs pieces of work one at a time, with a pause after each if needed, so that they take only a part of the event loop and of the
  * database. Urgent pieces come first, but every fifth piece is another one if one waits.
  */
 export class Pacer {
   readonly #clock: Clock
+  readonly #pauses: () => boolean
   readonly #urgent: (() => void)[] = []
   readonly #others: (() => void)[] = []
   readonly #hurry = new AbortController()
   #isTaken = false
   #urgentInARow = 0
 
-  constructor(clock: Clock) {
+  /** @param pauses tells, after a piece, whether a pause is needed */
+  constructor(clock: Clock, pauses: () => boolean) {
     this.#clock = clock
+    this.#pauses = pauses
   }
 
   async run<Result>(
@@ -46,7 +49,7 @@ export class Pacer {
 
   async #passOn({ factor, maxMs }: Pause, beganNs: bigint): Promise<void> {
     const pauseMs = Math.min((Number(this.#clock.nowNs() - beganNs) / 1e6) * factor, maxMs)
-    if (pauseMs >= 1) await this.#clock.sleep(pauseMs, this.#hurry.signal).catch(() => {})
+    if (pauseMs >= 1 && this.#pauses()) await this.#clock.sleep(pauseMs, this.#hurry.signal).catch(() => {})
     const isUrgent = this.#urgent.length > 0 && (this.#urgentInARow < URGENT_IN_A_ROW || this.#others.length === 0)
     this.#urgentInARow = isUrgent ? this.#urgentInARow + 1 : 0
     const next = (isUrgent ? this.#urgent : this.#others).shift()

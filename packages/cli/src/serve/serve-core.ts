@@ -31,6 +31,9 @@ interface ServedExports {
   readonly ownGateway: string
 }
 
+/** How long after a request the process leaves time for the next one. */
+const RECENT_MS = 1_000
+
 /** The form of errors that the listener itself sends. It equals the API's errors for requests without a route. */
 const refusalForm: RefusalForm = {
   contentType: 'application/json',
@@ -71,7 +74,9 @@ export async function serveCore(
       const { exporter } = exporting
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
       const transport = mailTransport(settings, { externalUrl, clock })
-      const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log, answersRequests: true })
+      let lastRequestMs = Number.NEGATIVE_INFINITY
+      const answersRequests = () => clock.nowMs() - lastRequestMs < RECENT_MS
+      const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log, answersRequests })
       const core: Core = {
         ...plain,
         listeners: [coreExportListener(exporter), webhooks.listener, mails.listener, autoMergeListener],
@@ -111,8 +116,9 @@ export async function serveCore(
       const probes = probeListener(exporting, log)
       answer = (request, response) => {
         const path = request.url!.split('?', 1)[0]!
-        const app = probePaths.includes(path) ? probes : path.startsWith(HOOKS_PATH) ? hooks : rest
-        return app(request, response)
+        if (probePaths.includes(path)) return probes(request, response)
+        lastRequestMs = clock.nowMs()
+        return (path.startsWith(HOOKS_PATH) ? hooks : rest)(request, response)
       }
       exporting.start()
       webhooks.start()

@@ -37,7 +37,7 @@ export async function serveWorker(
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
       const health = await listenForHealth(settings['observability.listen'], exporting, log)
       const transport = mailTransport(settings, { externalUrl, clock })
-      const mails = new MailQueue({ core, transport, random, newClaim: randomUUID, log, answersRequests: false })
+      const mails = new MailQueue({ core, transport, random, newClaim: randomUUID, log, answersRequests: () => false })
       exporting.start()
       if (sendsMails) mails.start()
       const mailed = sendsMails ? ', and sends the mails that are waiting' : ''
