@@ -5,7 +5,7 @@ import { newTokenId, newTokenText } from '../../load/gateway/token-text.ts'
 import { ArrivalLog } from './arrival-log.ts'
 import type { GatewayCluster } from './gateway-cluster.ts'
 import type { GatewayHost } from './gateway-host.ts'
-import { Outages } from './outages.ts'
+import { Outages } from '../outages.ts'
 import { Revocations } from './revocations.ts'
 
 export interface KillRunOptions {

@@ -27,6 +27,11 @@ export class Outages {
     return last.endMs === undefined || last.endMs > atMs ? undefined : atMs - last.endMs
   }
 
+  /** Tells whether the database went away within some time after `atMs`, or was away then. */
+  beganWithin(atMs: number, limitMs: number): boolean {
+    return this.#outages.some(({ startMs, endMs = Number.POSITIVE_INFINITY }) => endMs > atMs && startMs - atMs < limitMs)
+  }
+
   /** Returns the latest time at which a task must have succeeded that needs the database for `spanMs` without an interruption. */
   lastSuccessMs(atMs: number, spanMs: number): number {
     let latestMs = atMs - spanMs
