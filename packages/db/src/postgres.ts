@@ -18,6 +18,7 @@ import pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { SerialQueue } from './serial-queue.ts'
+import { lockSession } from './session-lock.ts'
 import { sharedCounter } from './shared-counter.ts'
 
 export interface PostgresOptions {
@@ -117,6 +118,7 @@ export function openPostgres<Tables>(
           connection.release()
         }
       }),
+    lock: (name) => lockSession(new pg.Client(connectionOf(url)), name, classifyError).catch(throwConnectionError),
     listen: (channel, options) => new PostgresListener(() => new pg.Client(connectionOf(url)), channel, options),
     async close() {
       await queue.drain()
