@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgres } from '@penstock/db'
 import { openGatewayStore } from '@penstock/gateway'
@@ -109,6 +109,25 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(revoked.exitCode).toBe(0)
     expect(await codes()).toEqual([401])
     expect([await one.stop(), await other.stop()]).toEqual([0, 0])
+  })
+
+  test('an operator sees which gateways follow, and that a readiness report is about one of them', async () => {
+    const [one, other] = [await start(), await start()]
+    await one.token()
+    type Processes = readonly { id: string; state: string; epoch: number }[]
+    const { json } = await other.call<Processes>('GET', '/processes')
+    expect(json.map(({ state, epoch }) => [state, epoch])).toEqual([
+      ['following', 2],
+      ['following', 2],
+    ])
+    for (const { id } of json) expect(id).toContain(hostname())
+    const report = await one.call<{ processes: object }>('GET', '/readiness')
+    expect(report.json.processes).toEqual({ reported: 1, live: 2 })
+    const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
+    const doctor = await penstock(['doctor', '--data-dir', join(tmpdir(), 'no-such-directory')], { env })
+    for (const { id } of json) expect(doctor.stdout).toContain(`ok    ${id} follows all changes: epoch 2, last sign of life`)
+    await other.stop()
+    expect((await one.call<Processes>('GET', '/processes')).json).toHaveLength(1)
   })
 
   test('T-14: while the database is away, telemetry goes on and changes get 503; both recover', async () => {

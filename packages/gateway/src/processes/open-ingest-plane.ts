@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { isUnavailable } from '@penstock/db'
 import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
@@ -102,7 +103,8 @@ class Plane implements OpenPlane {
   constructor(config: GatewayConfig, deps: PlaneDeps) {
     const { db, peppers, clock, random, log } = deps
     this.#config = config
-    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${randomUUID()}`
+    // The host tells operators of several gateways which one it is.
+    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${hostname()}-${randomUUID()}`
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db, clock, random, log, instanceId: this.instanceId })
     this.#clientStats = new ClientSketch()
