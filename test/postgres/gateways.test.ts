@@ -91,6 +91,26 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(other.logs()).toContain('"store.notices_lost"')
   })
 
+  test('T-13: the same after a firewall has dropped every connection of one without closing it', async () => {
+    const relay = await Relay.to(schema.location)
+    onTestFinished(() => relay.close())
+    const [one, other] = [await start(), await start(relay.url)]
+    await one.token({ name: 'kept' })
+    const { id, token } = await one.token()
+    await one.enforce(true)
+    expect(await codeOf(other, token)).toBe(200)
+    relay.stopForwarding()
+    const startMs = performance.now()
+    await Promise.all([one.call('DELETE', `/tokens/${id}`), timeUntil(other, token, 401)])
+    expect(performance.now() - startMs).toBeLessThan(BOUND_MS + 500)
+    expect(await timeUntil(other, token, 401)).toBeLessThan(100)
+    // The process can also tell the others again that it follows.
+    await until('both follow', async () => {
+      const { json } = await one.call<readonly { state: string }[]>('GET', '/processes')
+      return json.every(({ state }) => state === 'following')
+    })
+  })
+
   test('T-13: changes of the command line and of one gateway reach every worker of another process', async () => {
     const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
     const startProcess = () => ProcessGateway.start({ upstream: sinkUrl, env, args: ['--workers', '2'] })
