@@ -109,6 +109,7 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
       const { json } = await one.call<readonly { state: string }[]>('GET', '/processes')
       return json.every(({ state }) => state === 'following')
     })
+    relay.closeConnections()
   })
 
   test('T-13: changes of the command line and of one gateway reach every worker of another process', async () => {
