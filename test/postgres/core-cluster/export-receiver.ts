@@ -12,7 +12,7 @@ export interface Acceptance {
   readonly atMs: number
 }
 
-/** What the receiver knows of a trace. */
+/** The spans of one trace that the receiver has accepted. */
 interface ReceivedTrace {
   /** The pipelines whose ids are in spans of the trace. */
   readonly pipelines: Set<string>

@@ -21,7 +21,7 @@ interface Token {
   readonly token: string
 }
 
-/** What each gateway must answer after a change. */
+/** The answer that each gateway must give after a change. */
 interface Expected {
   readonly token: string | undefined
   readonly status: 200 | 401
