@@ -30,7 +30,7 @@ const fastSettings = {
   log_min_messages: 'log',
 }
 
-/** With these settings, a commit survives the end of the server, but not a power failure. */
+/** A commit survives the end of a server with these settings, but not a power failure. */
 const killableSettings = { ...fastSettings, synchronous_commit: 'on' }
 
 const versionsHome = '/usr/lib/postgresql'

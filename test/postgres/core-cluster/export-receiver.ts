@@ -14,7 +14,7 @@ export interface Acceptance {
 
 /** The spans of one trace that the receiver has accepted. */
 interface ReceivedTrace {
-  /** The pipelines whose ids are in spans of the trace. */
+  /** The ids of pipelines that spans of the trace contain. */
   readonly pipelines: Set<string>
   readonly spanIds: Set<string>
 }

@@ -37,7 +37,7 @@ export interface UsageComparison {
   /** How many requests the upstreams have received, and how many are stored as the use of the token. */
   readonly forwarded: number
   readonly stored: number
-  /** What killed gateways may have counted since they last stored it. */
+  /** The most that killed gateways can have counted since they last stored it. */
   readonly boundRequests: number
 }
 

@@ -48,7 +48,7 @@ export class Revocations {
       const { json } = await this.#untilAnswered('POST', '/tokens', [201], { name: 'victim' })
       const { id, token } = json as { id: string; token: string }
       await sleep(this.#random() * PAUSE_BETWEEN_MS)
-      // A revocation whose answer was lost is repeated, and the token is then unknown.
+      // If the answer to a revocation was lost, it is repeated, and the token is then unknown.
       await this.#untilAnswered('DELETE', `/tokens/${id}`, [204, 404])
       const revoked = { id, token, storedAtMs: performance.now() }
       this.revoked.push(revoked)
