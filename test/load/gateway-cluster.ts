@@ -37,11 +37,14 @@ reportBounds('Changes', [
 ])
 
 const quota = await quotaRun(cluster, QUOTA)
-reportBounds(`A quota of ${quota.perDay} requests a day, ${QUOTA.perSecond} a second for ${QUOTA.durationMs / 1_000} s`, [
-  { what: 'answers', measured: JSON.stringify(quota.answers) },
-  atMost('accepted beyond the quota', Math.max(0, quota.accepted - quota.perDay), quota.boundRequests, 'requests', 0),
-  { what: 'left unused', measured: `${Math.max(0, quota.perDay - quota.accepted)} requests` },
-])
+reportBounds(
+  `A quota of ${quota.perDay} requests a day, ${QUOTA.perSecond} a second for ${QUOTA.durationMs / 1_000} s`,
+  [
+    { what: 'answers', measured: JSON.stringify(quota.answers) },
+    atMost('accepted beyond the quota', Math.max(0, quota.accepted - quota.perDay), quota.boundRequests, 'requests', 0),
+    { what: 'left unused', measured: `${Math.max(0, quota.perDay - quota.accepted)} requests` },
+  ],
+)
 
 const killed = await killRuns(cluster, { durationMs: minutes * MINUTE_MS, perSecond: PER_SECOND, random })
 const { usage } = killed

@@ -10,7 +10,9 @@ import { quotaRun } from './gateway-cluster/quota-run.ts'
 /** The soak `gateway-cluster` is longer: 1,000 changes, and ten minutes of kills. */
 describeWithNginx('four gateways behind nginx', () => {
   describeWithPostgresPrograms('on one PostgreSQL server', () => {
-    test('T-13, T-17, X-16: they obey changes within 2 s, share a quota, and outlive kills', { timeout: 300_000 }, async () => {
+    test('T-13, T-17, X-16: they obey changes within 2 s, share a quota, and outlive kills', {
+      timeout: 300_000,
+    }, async () => {
       const random = seededRandom(7)
       await using cluster = await GatewayCluster.start()
       const changed = await changeRuns(cluster, { changes: 40, random })

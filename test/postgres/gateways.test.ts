@@ -146,7 +146,8 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(report.json.processes).toEqual({ reported: 1, live: 2 })
     const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
     const doctor = await penstock(['doctor', '--data-dir', join(tmpdir(), 'no-such-directory')], { env })
-    for (const { id } of json) expect(doctor.stdout).toContain(`ok    ${id} follows all changes: epoch 2, last sign of life`)
+    for (const { id } of json)
+      expect(doctor.stdout).toContain(`ok    ${id} follows all changes: epoch 2, last sign of life`)
     await other.stop()
     expect((await one.call<Processes>('GET', '/processes')).json).toHaveLength(1)
   })

@@ -29,7 +29,9 @@ export class Outages {
 
   /** Tells whether the database went away within some time after `atMs`, or was away then. */
   beganWithin(atMs: number, limitMs: number): boolean {
-    return this.#outages.some(({ startMs, endMs = Number.POSITIVE_INFINITY }) => endMs > atMs && startMs - atMs < limitMs)
+    return this.#outages.some(
+      ({ startMs, endMs = Number.POSITIVE_INFINITY }) => endMs > atMs && startMs - atMs < limitMs,
+    )
   }
 
   /** Returns the latest time at which a task must have succeeded that needs the database for `spanMs` without an interruption. */

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openGatewayStore } from '@penstock/gateway'
 import { SteadyLoad } from '../../gateway/steady-load.ts'
 import { newTokenId, newTokenText } from '../../load/gateway/token-text.ts'
+import { Outages } from '../outages.ts'
 import { ArrivalLog } from './arrival-log.ts'
 import type { GatewayCluster } from './gateway-cluster.ts'
 import type { GatewayHost } from './gateway-host.ts'
-import { Outages } from '../outages.ts'
 import { Revocations } from './revocations.ts'
 
 export interface KillRunOptions {
@@ -140,12 +140,15 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
 
   const stored = await storedData(cluster, valid.id, revocations)
   faults.push(...stored.faults, ...cluster.unexpectedErrors().map((event) => `logged: ${event}`))
-  const numbersOfValid = (id: string) => Number(id.slice(1)) < numbersOf.revoked && Number(id.slice(1)) >= numbersOf.valid
+  const numbersOfValid = (id: string) =>
+    Number(id.slice(1)) < numbersOf.revoked && Number(id.slice(1)) >= numbersOf.valid
   const counts = cluster.hosts.flatMap(({ sink }) => [...sink.arrivals].filter(([id]) => numbersOfValid(id)))
   const forwarded = counts.reduce((sum, [, count]) => sum + count, 0)
   const usage = { forwarded, stored: stored.requests, boundRequests }
   if (usage.stored < forwarded - boundRequests)
-    faults.push(`the stored use lacks ${forwarded - usage.stored} requests, more than the ${boundRequests} that kills explain`)
+    faults.push(
+      `the stored use lacks ${forwarded - usage.stored} requests, more than the ${boundRequests} that kills explain`,
+    )
   // If the database ends while it commits, the use is stored again.
   if (usage.stored > forwarded && outages.count === 0)
     faults.push(`the stored use has ${usage.stored - forwarded} requests too many`)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiReply } from '../../gateway/process-gateway.ts'
-import type { GatewayCluster } from './gateway-cluster.ts'
 import type { Outages } from '../outages.ts'
+import type { GatewayCluster } from './gateway-cluster.ts'
 
 /** A token that was revoked, and the time at which its revocation was known to be stored. */
 interface Revoked {
