@@ -216,7 +216,8 @@ async function killAtRandom(
   while (performance.now() < endAtMs) {
     await sleep(between(pausesMs.between))
     const running = cluster.runningHosts
-    if (random() < 1 / DATABASE_ONE_IN) {
+    // The first kill is that of the database, so that each run has one.
+    if (outages.count === 0 || random() < 1 / DATABASE_ONE_IN) {
       if (postgres.isRunning) returning.push(killDatabase())
     } else if (running.length > FEWEST_RUNNING) {
       returning.push(killGateway(running[Math.floor(random() * running.length)]!))
