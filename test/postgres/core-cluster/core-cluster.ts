@@ -6,7 +6,8 @@ import { CoreProcess } from '../../core/core-process.ts'
 import { KillablePostgres } from '../postgres-server.ts'
 import type { ExportReceiver } from './export-receiver.ts'
 
-const START_AGAIN_LIMIT_MS = 180_000
+/** A start takes half a minute on a busy machine, and fails if the database is killed meanwhile. */
+const START_AGAIN_LIMIT_MS = 600_000
 const START_PAUSE_MS = 250
 const KEY_FILE = 'secrets.key'
 
