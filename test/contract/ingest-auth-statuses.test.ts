@@ -39,6 +39,7 @@ const examples: Record<string, Example> = {
   getState: { method: 'GET', path: '/state', success: 200, roles: any },
   setState: { method: 'PUT', path: '/state', json: { enabled: false }, success: 200, roles: editors },
   getReadiness: { method: 'GET', path: '/readiness', success: 200, roles: any },
+  listProcesses: { method: 'GET', path: '/processes', success: 200, roles: editors },
   listAudit: { method: 'GET', path: '/audit', success: 200, roles: admins },
   createApiKey: {
     method: 'POST',

@@ -182,5 +182,6 @@ const readyReport: ReadinessReport = {
   clients: [],
   unused_tokens: [],
   expiring_tokens: [],
+  processes: { reported: 2, live: 2 },
   blockers: [],
 }

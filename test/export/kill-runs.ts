@@ -146,7 +146,7 @@ function nameOf(key: string): string {
 }
 
 /** Makes all open deliveries due, as if time had passed; no process is working on them. */
-async function makeDue(db: Db<object>): Promise<void> {
+export async function makeDue(db: Db<object>): Promise<void> {
   await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
 }
 
@@ -154,7 +154,7 @@ const DRAIN_LIMIT_MS = 10 * 60_000
 const POLL_MS = 50
 
 /** Resolves when no delivery is open. */
-async function drained({ read }: Db<object>): Promise<void> {
+export async function drained({ read }: Db<object>): Promise<void> {
   const giveUpAtMs = performance.now() + DRAIN_LIMIT_MS
   const one = sql<{ key: string; reason: string }>`select key, reason from deliveries where state = 'open' limit 1`
   for (;;) {

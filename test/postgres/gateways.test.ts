@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgres } from '@penstock/db'
 import { openGatewayStore } from '@penstock/gateway'
@@ -91,6 +91,27 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(other.logs()).toContain('"store.notices_lost"')
   })
 
+  test('T-13: the same after a firewall has dropped every connection of one without closing it', async () => {
+    const relay = await Relay.to(schema.location)
+    onTestFinished(() => relay.close())
+    const [one, other] = [await start(), await start(relay.url)]
+    await one.token({ name: 'kept' })
+    const { id, token } = await one.token()
+    await one.enforce(true)
+    expect(await codeOf(other, token)).toBe(200)
+    relay.stopForwarding()
+    const startMs = performance.now()
+    await Promise.all([one.call('DELETE', `/tokens/${id}`), timeUntil(other, token, 401)])
+    expect(performance.now() - startMs).toBeLessThan(BOUND_MS + 500)
+    expect(await timeUntil(other, token, 401)).toBeLessThan(100)
+    // The process can also tell the others again that it follows.
+    await until('both follow', async () => {
+      const { json } = await one.call<readonly { state: string }[]>('GET', '/processes')
+      return json.every(({ state }) => state === 'following')
+    })
+    relay.closeConnections()
+  })
+
   test('T-13: changes of the command line and of one gateway reach every worker of another process', async () => {
     const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
     const startProcess = () => ProcessGateway.start({ upstream: sinkUrl, env, args: ['--workers', '2'] })
@@ -109,6 +130,26 @@ describeWithPostgres('gateways on several hosts', (serverUrl) => {
     expect(revoked.exitCode).toBe(0)
     expect(await codes()).toEqual([401])
     expect([await one.stop(), await other.stop()]).toEqual([0, 0])
+  })
+
+  test('an operator sees which gateways follow, and that a readiness report is about one of them', async () => {
+    const [one, other] = [await start(), await start()]
+    await one.token()
+    type Processes = readonly { id: string; state: string; epoch: number }[]
+    const { json } = await other.call<Processes>('GET', '/processes')
+    expect(json.map(({ state, epoch }) => [state, epoch])).toEqual([
+      ['following', 2],
+      ['following', 2],
+    ])
+    for (const { id } of json) expect(id).toContain(hostname())
+    const report = await one.call<{ processes: object }>('GET', '/readiness')
+    expect(report.json.processes).toEqual({ reported: 1, live: 2 })
+    const env = { PENSTOCK_GATEWAY_DATABASE_URL: schema.location, PENSTOCK_PEPPERS: PEPPERS }
+    const doctor = await penstock(['doctor', '--data-dir', join(tmpdir(), 'no-such-directory')], { env })
+    for (const { id } of json)
+      expect(doctor.stdout).toContain(`ok    ${id} follows all changes: epoch 2, last sign of life`)
+    await other.stop()
+    expect((await one.call<Processes>('GET', '/processes')).json).toHaveLength(1)
   })
 
   test('T-14: while the database is away, telemetry goes on and changes get 503; both recover', async () => {

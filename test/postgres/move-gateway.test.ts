@@ -203,6 +203,62 @@ describeWithPostgres('penstock migrate --to', (serverUrl) => {
     expect((await move(relay.url)).exitCode).toBe(0)
   })
 
+  test('refuses a second move into the same target while the first one runs, which completes', async () => {
+    let second: ReturnType<typeof move> | undefined
+    const target2 = connectToStore(target.location)
+    onTestFinished(() => target2.close())
+    await withSource((source) =>
+      movePlane({
+        source,
+        target: target2,
+        nowMs: () => systemClock.nowMs(),
+        signal: new AbortController().signal,
+        onTable: async () => {
+          second ??= move()
+          await second
+        },
+      }),
+    )
+    const line = 'Another penstock migrate --to is moving into this database: wait until it has ended'
+    expect(await second).toMatchObject(refusal(line))
+    expect(existsSync(join(dataDir, 'gateway.db'))).toBe(true)
+    const again = await move()
+    expect(again.exitCode).toBe(0)
+    expect(again.stderr).toMatch(/^ingest_tokens: 1,199 rows, 0 copied now/m)
+  })
+
+  test('two moves that begin together: one completes, and the other is refused', async () => {
+    const outcomes = await Promise.all([move(), move()])
+    expect(outcomes.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 2])
+    const lines = outcomes.map(({ stderr }) => stderr)
+    expect(lines.some((text) => text.includes('Another penstock migrate --to is moving into this database'))).toBe(true)
+    expect(existsSync(join(dataDir, 'gateway.db.moved'))).toBe(true)
+  })
+
+  test('a move that loses its lock on the target stops, and continues', async () => {
+    const endLock = async () => {
+      const db = openPostgres<object>(serverUrl())
+      await sql`select pg_terminate_backend(pid, 5000) from pg_locks
+        where locktype = 'advisory' and classid = 1885697140`.execute(db.read)
+      await db.close()
+    }
+    const store = connectToStore(target.location)
+    await withSource(async (source) => {
+      const moving = movePlane({
+        source,
+        target: store,
+        nowMs: () => systemClock.nowMs(),
+        signal: new AbortController().signal,
+        onTable: async ({ name }) => {
+          if (name === 'api_keys') await endLock()
+        },
+      })
+      await expect(moving).rejects.toThrow(/terminating connection|cannot be reached/)
+    })
+    await store.close()
+    expect((await move()).exitCode).toBe(0)
+  })
+
   test('doctor checks the database of the gateway, and reports a file that is not used any more', async () => {
     const env = { PENSTOCK_GATEWAY_DATABASE_URL: target.location }
     const findings = async () => (await penstock(['doctor', '--data-dir', dataDir], { env })).stdout

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { SessionLock } from './session-lock.ts'
 import type { SharedCounter } from './shared-counter.ts'
 
 /** The maximum number of writes that run or wait in one process. With more, clients would time out before their turn. */
@@ -30,6 +31,11 @@ export interface Db<Tables> {
    * writers. Missing on SQLite, where one process counts in its memory.
    */
   readonly counterIn?: (table: string) => SharedCounter
+  /**
+   * Takes a lock by its name, among all processes that use the schema; returns `undefined` if another process has it. Missing on
+   * SQLite.
+   */
+  readonly lock?: (name: string) => Promise<SessionLock | undefined>
   /** Returns the time of the server in milliseconds since 1970. Missing on SQLite, which has the time of the process. */
   readonly nowMs?: () => Promise<number>
   /** Closes the database after all earlier writes are done. */

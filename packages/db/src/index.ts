@@ -15,6 +15,7 @@ export {
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export { RowInsertion } from './row-insertion.ts'
 export { QueueFullError } from './serial-queue.ts'
+export type { SessionLock } from './session-lock.ts'
 export type { SharedCounter } from './shared-counter.ts'
 export { openSqlite, type SqliteDb, type SqliteOptions } from './sqlite.ts'
 export * from './table-with-id.ts'

@@ -18,6 +18,7 @@ import pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { SerialQueue } from './serial-queue.ts'
+import { lockSession } from './session-lock.ts'
 import { sharedCounter } from './shared-counter.ts'
 
 export interface PostgresOptions {
@@ -27,6 +28,8 @@ export interface PostgresOptions {
   readonly lockLimitMs?: number
   /** How long a write may run no statement. */
   readonly idleLimitMs?: number
+  /** How long after the statement limit a silent server is considered unreachable. It should have reported an error by then. */
+  readonly silenceLimitMs?: number
   /** The highest number of connections for reading. */
   readonly readingConnections?: number
 }
@@ -35,7 +38,6 @@ const STATEMENT_LIMIT_MS = 30_000
 const LOCK_LIMIT_MS = 5_000
 /** The default for `idleLimitMs`. A process that stops inside a transaction would block all other writers. */
 const IDLE_LIMIT_MS = 30_000
-/** How long after the statement limit a silent server is considered unreachable. It should have reported an error by then. */
 const SILENCE_LIMIT_MS = 1_000
 /** The time limit for a new connection, and for the wait for a free connection of the pool. */
 const CONNECT_LIMIT_MS = 5_000
@@ -61,6 +63,7 @@ export function openPostgres<Tables>(
     statementLimitMs = STATEMENT_LIMIT_MS,
     lockLimitMs = LOCK_LIMIT_MS,
     idleLimitMs = IDLE_LIMIT_MS,
+    silenceLimitMs = SILENCE_LIMIT_MS,
     readingConnections = READING_CONNECTIONS,
   }: PostgresOptions = {},
 ): Db<Tables> {
@@ -71,7 +74,7 @@ export function openPostgres<Tables>(
     `set lock_timeout = ${lockLimitMs}`,
     `set idle_in_transaction_session_timeout = ${idleLimitMs}`,
   ]
-  const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
+  const answerLimitMs = statementLimitMs + silenceLimitMs
   const reading = new ConnectionPool(url, readingConnections, [...limits, 'set default_transaction_read_only = on'])
   const writing = new ConnectionPool(url, 1, limits)
   // A count needs no transaction, and must not wait for the one writer.
@@ -117,6 +120,7 @@ export function openPostgres<Tables>(
           connection.release()
         }
       }),
+    lock: (name) => lockSession(new pg.Client(connectionOf(url)), name, classifyError).catch(throwConnectionError),
     listen: (channel, options) => new PostgresListener(() => new pg.Client(connectionOf(url)), channel, options),
     async close() {
       await queue.drain()

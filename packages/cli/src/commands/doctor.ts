@@ -20,7 +20,7 @@ export const doctorCommand: CommandDefinition = {
   },
   run: async (_inputs, flags, environment) => {
     const settings = settingsOf(flags, environment.env)
-    const findings = [...(await diagnose(settings)), ...(await diagnoseGateway(settings))]
+    const findings = [...(await diagnose(settings)), ...(await diagnoseGateway(settings, environment.clock.nowMs()))]
     for (const { grade, message, remedy } of findings) {
       await write(environment.stdout, `${marks[grade]} ${message}${remedy === undefined ? '' : `: ${remedy}`}\n`)
     }

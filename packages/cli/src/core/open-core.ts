@@ -71,9 +71,10 @@ export async function openCore(
   const { location, name } = coreDatabase(settings)
   const db = await requireUsable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
-    if (mustExist && (await requireUsable(name, isNewCoreDatabase(db, exporterMigrations)))) {
-      throw missingCoreError(name)
-    }
+    const isNew = await requireUsable(name, isNewCoreDatabase(db, exporterMigrations))
+    if (mustExist && isNew) throw missingCoreError(name)
+    // A core on another host would create a key of its own, and could not decrypt what the others store.
+    if (!isNew && settings.databaseUrl !== undefined) requireKey(dataDir)
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const captcha = captchaOf(settings)
     const shared = db.nowMs && new DatabaseClock(clock, db.nowMs)
@@ -138,9 +139,12 @@ function requireFiles({ dataDir, databaseUrl }: Settings): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
     throw missingCoreError(dataDir)
   }
-  if (!existsSync(join(dataDir, SECRETS_KEY_FILE))) {
-    throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: copy the one of the core there`)
-  }
+  requireKey(dataDir)
+}
+
+function requireKey(dataDir: string): void {
+  if (existsSync(join(dataDir, SECRETS_KEY_FILE))) return
+  throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: copy the one of the core there`)
 }
 
 /** Requires the tables of this version; it does not migrate, because an older service may be using the tables. */

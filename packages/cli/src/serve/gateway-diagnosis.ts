@@ -1,14 +1,23 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openReadOnly, pendingMigrations } from '@penstock/db'
-import { type GatewayTables, gatewayMigrations, requireUsableSchema } from '@penstock/gateway'
+import {
+  type GatewayProcessJson,
+  type GatewayTables,
+  gatewayMigrations,
+  listGatewayProcesses,
+  requireUsableSchema,
+} from '@penstock/gateway'
 import type { Finding } from '../core/diagnosis.ts'
 import { databaseErrorText } from '../process/database-error.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { gatewayDatabase, STORE_FILE } from './operator.ts'
 
-/** Checks the gateway's database on PostgreSQL without changing it. On SQLite there is nothing to check. */
-export async function diagnoseGateway(settings: Settings): Promise<Finding[]> {
+/**
+ * Checks the gateway's database on PostgreSQL without changing it, and whether the processes of all gateways on it follow its
+ * changes. On SQLite there is nothing to check.
+ */
+export async function diagnoseGateway(settings: Settings, nowMs: number): Promise<Finding[]> {
   if (settings['gateway.databaseUrl'] === undefined) return []
   const { location, name } = gatewayDatabase(settings)
   const db = openReadOnly<GatewayTables>(location)
@@ -29,7 +38,8 @@ export async function diagnoseGateway(settings: Settings): Promise<Finding[]> {
       pending.length === 0
         ? { grade: 'ok', message: `${name} is up to date` }
         : { grade: 'note', message: `${name} lacks ${pending.join(', ')}; the next start of the gateway adds them` }
-    return [finding, ...unused]
+    const processes = pending.length === 0 ? await listGatewayProcesses(db, nowMs) : []
+    return [finding, ...unused, ...processes.map(processFinding)]
   } catch (error) {
     const message = `${name} cannot be used: ${databaseErrorText(error as Error)}`
     const remedy = 'check that the server is running, and that the user name and the password are correct'
@@ -38,3 +48,14 @@ export async function diagnoseGateway(settings: Settings): Promise<Finding[]> {
     await db.close()
   }
 }
+
+const processFinding = ({ id, state, epoch, seen_at }: GatewayProcessJson): Finding => ({
+  grade: state === 'following' ? 'ok' : 'note',
+  message: `${id} ${stateTexts[state]}: epoch ${epoch}, last sign of life ${seen_at}`,
+})
+
+const stateTexts = {
+  following: 'follows all changes',
+  behind: 'lacks the latest changes',
+  silent: 'has ended without stopping, or cannot reach the database',
+} as const satisfies Record<GatewayProcessJson['state'], string>

@@ -57,8 +57,9 @@ export async function moveGateway(to: string, flags: OptionValues, environment: 
     await write(stderr, `penstock: everything is copied, but another process uses ${file}: ${advice}\n`)
     return exitCodes.incomplete
   }
-  // A gateway that is started without the new setting must not use the plane that stays behind.
-  renameSync(file, join(dataDir, MOVED_STORE_FILE))
+  // A gateway that is started without the new setting must not use the plane that stays behind. Another move that was
+  // started right after this one may have renamed the file.
+  if (existsSync(file)) renameSync(file, join(dataDir, MOVED_STORE_FILE))
   await write(stderr, notice(dataDir))
   return exitCodes.ok
 }

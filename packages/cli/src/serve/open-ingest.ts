@@ -1,7 +1,9 @@
 import {
   type GatewayConfig,
+  type GatewayDb,
   type IngestPlane,
   type OpenPlane,
+  openForPolling,
   openIngestPlane,
   type UpstreamConfig,
 } from '@penstock/gateway'
@@ -54,8 +56,9 @@ export async function openIngest(
   // A plane writes only statistics, so no request needs to wait for the disk.
   const statistics = await openDatabaseOf(settings, 'process-loss')
   teardown.push(() => statistics.close())
+  const polled = handleForPolls(settings, statistics, teardown)
   const ownConfig = workers === undefined ? config : { ...config, listeners: [] }
-  const judge = await openIngestPlane(ownConfig, { db: statistics, peppers, clock, random, log })
+  const judge = await openIngestPlane(ownConfig, { db: statistics, polled, peppers, clock, random, log })
   teardown.push(() => judge.close())
   return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
 }
@@ -69,10 +72,19 @@ export async function openWorkerPlane(
 ): Promise<OpenPlane> {
   const { db, peppers, close } = await openStore(settings, log, 'process-loss')
   teardown.push(close)
+  const polled = handleForPolls(settings, db, teardown)
   const config = gatewayConfig(settings, configuredUpstream(settings)!)
-  const plane = await openIngestPlane(config, { db, peppers, clock, random, log })
+  const plane = await openIngestPlane(config, { db, polled, peppers, clock, random, log })
   teardown.push(() => plane.close())
   return plane
+}
+
+/** Opens the handle with which a plane polls. On SQLite, which does not lose connections, it is that for everything else. */
+function handleForPolls({ 'gateway.databaseUrl': url }: Settings, db: GatewayDb, teardown: Teardown): GatewayDb {
+  if (url === undefined) return db
+  const polled = openForPolling(url)
+  teardown.push(() => polled.close())
+  return polled
 }
 
 /** Returns the environment variables that give workers the address and credential of the primary's embedded store. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { openPostgres } from '@penstock/db'
 import { expect, test } from 'vitest'
 import { UsageError } from '../process/environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
@@ -28,6 +29,13 @@ test('reports a port that is in use', async () => {
   expect(startErrorOf(error)).toEqual(new UsageError(message))
   const env = { PENSTOCK_CORE_LISTEN: `127.0.0.1:${port}` }
   expect(startErrorOf(error, readSettings(undefined, env))).toEqual(new UsageError(`${message} (PENSTOCK_CORE_LISTEN)`))
+})
+
+test('reports a database that goes away during the start', async () => {
+  const db = openPostgres<{ notes: { id: number } }>('postgres://127.0.0.1:1/none')
+  const error = await errorOf(() => db.read.selectFrom('notes').select('id').execute())
+  await db.close()
+  expect(startErrorOf(error)).toEqual(new UsageError('The database cannot be reached (ECONNREFUSED)'))
 })
 
 test('reports a missing file, and a file without a certificate', async () => {

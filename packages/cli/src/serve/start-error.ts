@@ -1,4 +1,6 @@
+import { isUnavailable } from '@penstock/db'
 import { ConfigError } from '@penstock/gateway'
+import { databaseErrorText } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { type Settings, settingTable } from '../settings/setting-table.ts'
@@ -13,6 +15,8 @@ export function startErrorOf(error: unknown, settings?: Settings): UsageError | 
   if (error instanceof UsageError) return error
   if (error instanceof WorkerFailed || error instanceof ConfigError) return new UsageError(error.message)
   if (isSystemError(error)) return systemErrorOf(error, settings)
+  // A database can go away after it was opened.
+  if (error instanceof Error && isUnavailable(error)) return new UsageError(databaseErrorText(error))
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code.startsWith('ERR_OSSL')) return new UsageError(`cannot use certificate and key: ${(error as Error).message}`)
   return undefined

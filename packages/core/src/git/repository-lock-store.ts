@@ -17,6 +17,8 @@ interface RepositoryLocksTable {
   owner: string
   /** Increases regularly while the lock is held. */
   renewals: number
+  /** When the lock was taken or last renewed, by the clock of the database; on SQLite by that of the process. */
+  renewed_at_ms: number
 }
 
 /** The current holder of a lock. The holder is alive as long as `renewals` increases. */
@@ -24,7 +26,12 @@ export interface LockHolder {
   readonly token: string
   readonly owner: string
   readonly renewals: number
+  readonly renewedAtMs: number
 }
+
+type LockContext = Pick<RepositoryContext, 'db' | 'clock'>
+
+const nowMs = async ({ db, clock }: LockContext): Promise<number> => Math.round((await db.nowMs?.()) ?? clock.nowMs())
 
 /**
  * Takes a free lock, or the lock of `former`. If several processes try, only one succeeds.
@@ -33,22 +40,23 @@ export interface LockHolder {
  * the new file of the other. A row changes its holder in one statement that compares the former holder.
  */
 export async function tryTakeLock(
-  { db }: Pick<RepositoryContext, 'db'>,
+  context: LockContext,
   repository: string,
-  mine: Pick<LockHolder, 'token' | 'owner'>,
+  { token, owner }: Pick<LockHolder, 'token' | 'owner'>,
   former: LockHolder | undefined,
 ): Promise<boolean> {
-  const taken = await db.write((tx) =>
+  const mine = { token, owner, renewals: 0, renewed_at_ms: await nowMs(context) }
+  const taken = await context.db.write((tx) =>
     former === undefined
       ? tx
           .insertInto('repository_locks')
-          .values({ repository, ...mine, renewals: 0 })
+          .values({ repository, ...mine })
           .onConflict((conflict) => conflict.column('repository').doNothing())
           .returning('token')
           .executeTakeFirst()
       : tx
           .updateTable('repository_locks')
-          .set({ ...mine, renewals: 0 })
+          .set(mine)
           .where('repository', '=', repository)
           .where('token', '=', former.token)
           .where('renewals', '=', former.renewals)
@@ -64,7 +72,7 @@ export async function findLockHolder(
 ): Promise<LockHolder | undefined> {
   return db.read
     .selectFrom('repository_locks')
-    .select(['token', 'owner', 'renewals'])
+    .select(['token', 'owner', 'renewals', 'renewed_at_ms as renewedAtMs'])
     .where('repository', '=', repository)
     .executeTakeFirst()
 }
@@ -80,8 +88,24 @@ export async function confirmLock({ db }: { readonly db: Transaction<CoreTables>
   return held !== undefined
 }
 
-export async function renewLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {
-  await db.write((tx) => confirmLock({ db: tx }, token))
+export async function renewLock(context: LockContext, token: string): Promise<void> {
+  const renewed_at_ms = await nowMs(context)
+  await context.db.write((tx) =>
+    tx
+      .updateTable('repository_locks')
+      .set((eb) => ({ renewals: eb('renewals', '+', 1), renewed_at_ms }))
+      .where('token', '=', token)
+      .execute(),
+  )
+}
+
+/**
+ * Returns how long the lease of a holder still lasts: by the clock of the database, so that the clocks of hosts are not compared
+ * and the lock of a dead host ends even if no process has waited for it. On SQLite, all processes are on one host with a clock
+ * that may jump, so it is the whole lease from now on.
+ */
+export async function leaseLeftMs({ db }: LockContext, { renewedAtMs }: LockHolder, leaseMs: number): Promise<number> {
+  return db.nowMs === undefined ? leaseMs : Math.min(leaseMs, renewedAtMs + leaseMs - (await db.nowMs()))
 }
 
 export async function releaseLock(db: Transaction<CoreTables>, token: string): Promise<void> {

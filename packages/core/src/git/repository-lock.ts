@@ -2,7 +2,14 @@ import { DomainError } from '../kit/domain-error.ts'
 import { FifoLock } from './fifo-lock.ts'
 import { hasEnded, thisProcess } from './process-identity.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { findLockHolder, type LockHolder, releaseLock, renewLock, tryTakeLock } from './repository-lock-store.ts'
+import {
+  findLockHolder,
+  type LockHolder,
+  leaseLeftMs,
+  releaseLock,
+  renewLock,
+  tryTakeLock,
+} from './repository-lock-store.ts'
 
 /** The limit of callers in one process that wait for one repository; further ones are rejected. */
 const MAX_WAITING = 200
@@ -24,8 +31,9 @@ interface HeldLock {
 /**
  * Runs `work` exclusively for this repository, among all processes that share the database.
  *
- * No clocks are compared: a process takes a lock over if it has seen the row unchanged for `LEASE_MS` on its own clock.
- * The former holder may continue later, so `work` writes only through a directory named by the token.
+ * A process takes a lock over if it was not renewed for `LEASE_MS`: by the clock of the database, or on SQLite if the process
+ * has seen the row unchanged for that time. The former holder may continue later, so `work` writes only through a directory
+ * named by the token.
  *
  * @throws DomainError `conflict` if the lock is not acquired within `waitMs`
  * @see docs/decisions/0011-locks-of-repositories.md
@@ -64,19 +72,19 @@ export async function withRepositoryLock<Result>(
 async function takeLock(context: RepositoryContext, name: string, leftMs: () => number): Promise<string> {
   const { clock, randomBytes } = context
   const mine = { token: Buffer.from(randomBytes(16)).toString('hex'), owner: thisProcess }
-  let seen: { holder: LockHolder; sinceNs: bigint } | undefined
+  let seen: { holder: LockHolder; endsAtNs: bigint } | undefined
   while (true) {
     const holder = await findLockHolder(context, name)
     if (seen?.holder.token !== holder?.token || seen?.holder.renewals !== holder?.renewals)
-      seen = holder && { holder, sinceNs: clock.nowNs() }
-    const isFree = seen === undefined || hasEnded(seen.holder.owner) || isExpired(seen.sinceNs, clock.nowNs())
+      seen = holder && { holder, endsAtNs: clock.nowNs() + toNs(await leaseLeftMs(context, holder, LEASE_MS)) }
+    const isFree = seen === undefined || hasEnded(seen.holder.owner) || clock.nowNs() >= seen.endsAtNs
     if (isFree && (await tryTakeLock(context, name, mine, holder))) return mine.token
     if (leftMs() <= 0) throw new DomainError({ code: 'conflict' })
     await clock.sleep(POLL_MS)
   }
 }
 
-const isExpired = (sinceNs: bigint, nowNs: bigint): boolean => nowNs - sinceNs >= BigInt(LEASE_MS) * 1_000_000n
+const toNs = (ms: number): bigint => BigInt(Math.ceil(ms)) * 1_000_000n
 
 async function renewUntil(context: RepositoryContext, token: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -74,7 +74,13 @@ const hold = (owner: string) =>
   world.core.db.write((tx) =>
     tx
       .insertInto('repository_locks')
-      .values({ repository: String(project.id), token: 'theirs', owner, renewals: 0 })
+      .values({
+        repository: String(project.id),
+        token: 'theirs',
+        owner,
+        renewals: 0,
+        renewed_at_ms: world.clock.nowMs(),
+      })
       .execute(),
   )
 /** The identity of a process in another container, which has its own process id 1. */

@@ -2,6 +2,7 @@ import type { Reply, Route } from '@penstock/http'
 import { z } from 'zod'
 import { listAudit, listAuditInput } from '../accounts/audit-log.ts'
 import { getState, type StateJson, setState, setStateInput, stateETag } from '../enforcement/enforcement-operations.ts'
+import { type GatewayProcessJson, listProcesses } from '../enforcement/gateway-processes.ts'
 import { auditEventNames } from '../operations/audit-event.ts'
 import { inputError, parseInput } from '../operations/operation-input.ts'
 import type { OperationName } from '../operations/roles.ts'
@@ -35,6 +36,19 @@ const state = z
     warnings: z.array(z.enum(['no_valid_token', 'nothing_observed'])),
   })
   .meta({ id: 'State' }) satisfies z.ZodType<StateJson>
+
+const gatewayProcess = z
+  .strictObject({
+    id: z
+      .string()
+      .meta({ description: 'gate- or judge- (only decides for forward-auth proxies), its host, a random part' }),
+    state: z
+      .enum(['following', 'behind', 'silent'])
+      .meta({ description: 'Applies every change, lacks some, or gave no sign of life for ten seconds' }),
+    epoch: count,
+    seen_at: instantText,
+  })
+  .meta({ id: 'GatewayProcess' }) satisfies z.ZodType<GatewayProcessJson>
 
 const auditEvent = z
   .strictObject({
@@ -136,6 +150,24 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       const { window } = parseInput(readinessQuery, request.query)
       const report = await context.readiness(toMilliseconds(window))
       return { status: 200, json: visibleReport(report, context.actor.role) }
+    },
+  },
+  {
+    method: 'GET',
+    path: `${PATH}/processes`,
+    access: 'listProcesses',
+    documentation: {
+      operationId: 'listProcesses',
+      tag,
+      summary: 'List the processes of all gateways that use the same store',
+      description: 'A process that ended in order is not listed; one that crashed is listed for an hour.',
+      responses: {
+        200: { description: 'The processes by id', body: z.array(gatewayProcess) },
+        ...errorResponses('forbidden'),
+      },
+    },
+    async handle(_request, context) {
+      return { status: 200, json: await listProcesses(context) }
     },
   },
   {

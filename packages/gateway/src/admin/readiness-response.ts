@@ -43,6 +43,9 @@ export const readinessResponse = z
     clients: z.array(client).meta({ description: 'Clients that would be refused, most requests first' }),
     unused_tokens: z.array(z.strictObject({ ...namedToken, last_used_at: instantText.nullable() })),
     expiring_tokens: z.array(z.strictObject({ ...namedToken, expires_at: instantText })),
+    processes: z.strictObject({ reported: count, live: count }).meta({
+      description: 'Processes that have reported, and live ones of all gateways that use the same store',
+    }),
     blockers: z.array(
       z.strictObject({
         code: z.enum(['would_reject', 'no_valid_token', 'valid_tokens_end_soon']),

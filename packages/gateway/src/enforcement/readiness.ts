@@ -2,8 +2,14 @@ import { rfc3339 } from '../contract/rfc3339.ts'
 import type { TokenSummary } from '../tokens/token-summaries.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
 
+/** The report as JSON, with the processes that it is about. */
+export interface ReadinessReport extends ObservedReadiness {
+  /** How many processes have reported, and how many use the same store: those of other gateways have reports of their own. */
+  readonly processes: { readonly reported: number; readonly live: number }
+}
+
 /** The clients that enforcement would refuse, as JSON. Times are RFC 3339 in UTC. */
-export interface ReadinessReport {
+export interface ObservedReadiness {
   /** True if nothing would have been refused in the window and a valid token lasts another 7 days. */
   readonly ready: boolean
   /** The requested window, at most 24 hours. */
@@ -64,7 +70,7 @@ export function readinessReport(
   windowMs: number,
   nowMs: number,
   startedMs = 0,
-): ReadinessReport {
+): ObservedReadiness {
   const windowStartMs = nowMs - Math.min(windowMs, DAY_MS)
   const minutes = clientStats.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
   const requests = sum(minutes.map((minute) => minute.requests))

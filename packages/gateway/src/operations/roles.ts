@@ -17,6 +17,7 @@ const rows = {
   getState: everyRole,
   setState: editors,
   getReadiness: everyRole,
+  listProcesses: editors,
   observe: everyRole,
   listAudit: admins,
   createApiKey: admins,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { isUnavailable } from '@penstock/db'
 import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
@@ -36,6 +37,8 @@ import { SnapshotWatch } from './snapshot-watch.ts'
 
 export interface PlaneDeps {
   readonly db: GatewayDb
+  /** The same store, with short limits on the wait for an answer. @see openForPolling */
+  readonly polled: GatewayDb
   readonly peppers: Peppers
   readonly clock: Clock
   readonly random: Random
@@ -100,11 +103,12 @@ class Plane implements OpenPlane {
   #startedMs = 0
 
   constructor(config: GatewayConfig, deps: PlaneDeps) {
-    const { db, peppers, clock, random, log } = deps
+    const { polled, peppers, clock, random, log } = deps
     this.#config = config
-    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${randomUUID()}`
+    // The host tells operators of several gateways which one it is.
+    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${hostname()}-${randomUUID()}`
     this.#deps = deps
-    this.#watch = new SnapshotWatch({ db, clock, random, log, instanceId: this.instanceId })
+    this.#watch = new SnapshotWatch({ db: polled, clock, random, log, instanceId: this.instanceId })
     this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })

@@ -20,6 +20,7 @@ import type { ManagementRules } from '../operations/operation-context.ts'
 import type { OperationName } from '../operations/roles.ts'
 import type { Peppers } from '../secrets/pepper.ts'
 import { purgeSessions } from '../sessions/session.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { purgeRevoked } from '../tokens/load-snapshot.ts'
 import { listTokenSummaries } from '../tokens/token-summaries.ts'
@@ -97,7 +98,12 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       const planeReports = await reports.all()
       const clientStats = mergeClientStats(planeReports.map((report) => report.clientStats))
       const startedMs = Math.max(...planeReports.map((report) => report.startedMs))
-      return readinessReport(clientStats, await listTokenSummaries(db), windowMs, clock.nowMs(), startedMs)
+      const nowMs = clock.nowMs()
+      const live = await listLiveInstances(db, nowMs)
+      return {
+        ...readinessReport(clientStats, await listTokenSummaries(db), windowMs, nowMs, startedMs),
+        processes: { reported: planeReports.length, live: live.length },
+      }
     },
   }
   const extraRoutes: ServedRoute[] = [

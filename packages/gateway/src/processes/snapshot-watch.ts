@@ -12,6 +12,7 @@ const POLL_MS = 1_000
 const HEARTBEAT_MS = 2_000
 
 interface Deps {
+  /** The store, with short limits on the wait for an answer. @see openForPolling */
   readonly db: GatewayDb
   readonly clock: Clock
   readonly random: Random
@@ -21,7 +22,7 @@ interface Deps {
 
 /**
  * Keeps the snapshot of a process at the epoch of the store: by polling, on request, and on PostgreSQL when the database
- * announces a change. Announcements only save time; polling alone keeps the bound of T-13.
+ * announces a change. Announcements only save time; polling alone keeps the bound of T-13, also after a connection was lost.
  */
 export class SnapshotWatch {
   readonly #deps: Deps
@@ -33,6 +34,7 @@ export class SnapshotWatch {
   #publishedAtMs = 0
   #refreshing: Promise<void> | undefined
   #isFailing = false
+  #isPublishing = true
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -55,8 +57,11 @@ export class SnapshotWatch {
     while (!this.#isClosed) {
       // Begins before the poll, so that a change announced during the poll, which may not see it, is not missed.
       this.#pause = new AbortController()
+      const beganAtMs = clock.nowMs()
       await this.#refreshOrLog()
-      await clock.sleep(POLL_MS, this.#pause.signal).catch(() => {})
+      // Counted from the beginning of a poll, so that one that waited for an answer does not delay the next one.
+      const pauseMs = Math.min(POLL_MS, Math.max(0, beganAtMs + POLL_MS - clock.nowMs()))
+      await clock.sleep(pauseMs, this.#pause.signal).catch(() => {})
     }
     await listener?.close()
   }
@@ -119,15 +124,39 @@ export class SnapshotWatch {
     const { db, clock } = this.#deps
     const nowMs = clock.nowMs()
     const known = this.#current
-    const isNew = known === undefined || (await currentEpoch(db)) !== known.epoch
-    this.#current = isNew ? await loadSnapshot(db, nowMs) : { ...known, confirmedAtMs: nowMs }
+    const isNew = known === undefined || (await againIfUnavailable(() => currentEpoch(db))) !== known.epoch
+    const loaded = isNew ? await againIfUnavailable(() => loadSnapshot(db, nowMs)) : known
+    this.#current = { ...loaded, confirmedAtMs: nowMs }
     await this.#publish(this.#current.epoch, nowMs)
   }
 
+  /** Publishes the epoch if it is new or due. What is read counts even if nothing can be written; the next poll tries again. */
   async #publish(epoch: number, nowMs: number): Promise<void> {
+    const { db, log, instanceId } = this.#deps
     if (epoch === this.#publishedEpoch && nowMs - this.#publishedAtMs < HEARTBEAT_MS) return
-    await publishEpoch(this.#deps.db, this.#deps.instanceId, epoch, nowMs)
+    try {
+      await publishEpoch(db, instanceId, epoch, nowMs)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      if (this.#isPublishing) {
+        const message = 'this process applies changes, but cannot tell the others that it does'
+        log.warn({ event: 'instance.unpublished', err: error }, message)
+      }
+      this.#isPublishing = false
+      return
+    }
+    this.#isPublishing = true
     this.#publishedEpoch = epoch
     this.#publishedAtMs = nowMs
+  }
+}
+
+/** Reads a second time if the connection was lost unnoticed since the last read, because then a new one is used. */
+async function againIfUnavailable<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    return read()
   }
 }

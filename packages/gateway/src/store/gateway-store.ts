@@ -29,6 +29,15 @@ export async function openGatewayStore(location: string, survives?: SqliteOption
   }
 }
 
+/**
+ * A poll and its retry on a new connection must end within the two seconds of T-13, also if a firewall has dropped the
+ * connection and nothing answers on it.
+ */
+const pollingOptions = { statementLimitMs: 500, lockLimitMs: 500, silenceLimitMs: 300, readingConnections: 1 }
+
+/** Opens a PostgreSQL database for polls, which must not wait long for an answer. Its tables must be up to date. */
+export const openForPolling = (url: string): GatewayDb => openPostgres<GatewayTables>(url, pollingOptions)
+
 /** Opens the database without looking at its tables. */
 export const connectToStore = (location: string, survives?: SqliteOptions['survives']): GatewayDb =>
   isPostgresUrl(location)

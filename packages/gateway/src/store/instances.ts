@@ -5,6 +5,10 @@ export interface LiveInstance {
   readonly epoch: number
 }
 
+export interface InstanceRow extends LiveInstance {
+  readonly seenAtMs: number
+}
+
 const LIVE_MS = 10_000
 /** Deletes the rows of processes that crashed, so that the table stays small. */
 const RETENTION_MS = 3_600_000
@@ -36,6 +40,17 @@ export async function listLiveInstances(db: GatewayDb, nowMs: number): Promise<r
     .orderBy('id')
     .execute()
 }
+
+/** Returns all instances by id, including those that have crashed within the last hour. */
+export async function listInstances({ read }: Pick<GatewayDb, 'read'>): Promise<readonly InstanceRow[]> {
+  return await read
+    .selectFrom('gateway_instances')
+    .select(['id', 'epoch', 'seen_at_ms as seenAtMs'])
+    .orderBy('id')
+    .execute()
+}
+
+export const isLive = ({ seenAtMs }: InstanceRow, nowMs: number): boolean => seenAtMs > nowMs - LIVE_MS
 
 /** Removes an instance that shuts down, so that changes no longer wait for it. */
 export async function removeInstance(db: GatewayDb, instanceId: string): Promise<void> {

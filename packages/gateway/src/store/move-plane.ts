@@ -65,6 +65,8 @@ type Table = (typeof tables)[number]
 type Row = Readonly<Record<string, string | number | Buffer | null>>
 
 const PAGE_ROWS = 500
+/** The name of the lock on the target while a plane is moved into it. */
+const MOVE_LOCK = 'move'
 
 /**
  * Copies a plane from SQLite to PostgreSQL, and compares the rows of both. While the move is unfinished, no gateway opens the
@@ -74,8 +76,22 @@ const PAGE_ROWS = 500
  * @throws ConfigError if nothing was done: a gateway uses the source, or the target is in use
  * @throws MoveError if the target differs from the source in the end
  */
-export async function movePlane({ source, target, nowMs, signal, onTable }: PlaneMove): Promise<void> {
+export async function movePlane(move: PlaneMove): Promise<void> {
+  const { source, target, nowMs, signal } = move
   await requireNoGateway(source, nowMs(), 'on the data directory')
+  const lock = await target.lock?.(MOVE_LOCK)
+  if (lock === undefined) {
+    throw new ConfigError('Another penstock migrate --to is moving into this database: wait until it has ended')
+  }
+  try {
+    await moveUnderLock({ ...move, signal: AbortSignal.any([signal, lock.lost]) })
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Moves the plane while no other process moves one into the target. A lost lock aborts the signal. */
+async function moveUnderLock({ source, target, nowMs, signal, onTable }: PlaneMove): Promise<void> {
   if (await isMoved(source, target)) {
     for (const table of tables) await onTable({ name: table.name, copied: 0, ...(await digestOf(target, table)) })
     return
@@ -91,6 +107,7 @@ export async function movePlane({ source, target, nowMs, signal, onTable }: Plan
       'A gateway was started on the data directory during the move: stop it, and run the same command again',
     )
   }
+  signal.throwIfAborted()
   await endMove(source, target)
 }
 
