@@ -1,8 +1,8 @@
 """Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node use.
 
-    python server.py <directory> <user> <password>
+    python server.py <directory> <user> <viewer> <password>
 
-Prints its port. A request is POST with the statement as body, or with `query` in the address and data as body. `param_<name>` are
+Prints its port. The viewer has the same password, and may only read. A request is POST with the statement as body, or with `query` in the address and data as body. `param_<name>` are
 the values of the statement, `database` its database, all other parameters settings. An error has its code in
 X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its standard input does.
 """
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from chdb import session
 
-directory, user, password = sys.argv[1:4]
+directory, user, viewer, password = sys.argv[1:5]
 database = session.Session(directory)
 turn = threading.Lock()
 
@@ -27,6 +27,10 @@ STATUS = {"516": 401, "497": 403, "60": 404, "81": 404, "159": 408}
 
 def literal(value):
     return value if re.fullmatch(r"-?\d+(\.\d+)?", value) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def credential(name):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -40,9 +44,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))) if "Content-Length" in self.headers else self.chunks()
-        expected = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-        if self.headers.get("Authorization") != expected:
-            return self.fail("516", f"{user}: Authentication failed")
+        caller = next((name for name in (user, viewer) if self.headers.get("Authorization") == credential(name)), None)
+        if caller is None:
+            return self.fail("516", "Authentication failed")
         parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
         statement = body.decode() if "query" not in parameters else parameters["query"] + "\n" + body.decode()
         values = {name[6:]: value for name, value in parameters.items() if name.startswith("param_")}
@@ -51,7 +55,10 @@ class Handler(BaseHTTPRequestHandler):
             for name, value in parameters.items()
             if not name.startswith("param_") and name not in NO_SETTINGS
         }
-        if re.match(r"\s*(select|with|show)\b", statement, re.I) and settings:
+        reads = re.match(r"\s*(select|with|show)\b", statement, re.I)
+        if caller == viewer and not reads:
+            return self.fail("497", f"{viewer}: Not enough privileges")
+        if reads and settings:
             statement += " SETTINGS " + ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
         try:
             with turn:

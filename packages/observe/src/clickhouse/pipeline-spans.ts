@@ -1,4 +1,4 @@
-import { jobKeys, jobMarks, runMarks, typedValue } from '../pipeline-attributes.ts'
+import { typedValue } from '../pipeline-attributes.ts'
 import { type RunSummary, toSummary } from '../pipeline-queries.ts'
 import { MAX_ROWS_PER_TRACE } from '../pipeline-row-store.ts'
 import { type JobColumns, type RunColumns, type StageColumns, toPipelineSpan } from '../pipeline-span.ts'
@@ -6,7 +6,8 @@ import { derivePipelineTrace, type JobNode, type RunNode } from '../pipeline-tra
 import type { RunFacts } from '../run-facts.ts'
 import type { ClickHouse, Parameters } from './clickhouse-client.ts'
 import { type TextMap, toKeyValues } from './otlp-json.ts'
-import { inRange, nanoseconds, serviceName } from './tables.ts'
+import type { SpanSource } from './pipeline-source.ts'
+import { nanoseconds, serviceName } from './tables.ts'
 
 /** A pipeline run with the facts for statistics about it. */
 export interface DerivedPipeline {
@@ -14,15 +15,8 @@ export interface DerivedPipeline {
   readonly facts: RunFacts
 }
 
-/** The conditions of spans that are runs, and of those that are runs, jobs or stages. */
-const hasAny = (parameter: string) => `hasAny(mapKeys(SpanAttributes), {${parameter}:Array(String)})`
-export const isRunSpan = `${hasAny('runMarks')} AND NOT ${hasAny('jobMarks')}`
-export const isPipelineSpan = hasAny('marks')
-const jobOrStage = [...jobMarks, ...jobKeys.stage]
-export const marks: Parameters = { runMarks, jobMarks: jobOrStage, marks: [...runMarks, ...jobOrStage] }
-
-/** The keys of attributes from which columns are read, also in a vendor namespace. */
-const readKeys = String.raw`^(?:[a-z][a-z0-9_]*\.)?(?:cicd|vcs)\.|^(?:pipeline|job)\.|^error\.type$`
+/** The spans of a trace that are read; the embedded store has as many rows of each kind. */
+const MAX_SPANS_PER_TRACE = 3 * MAX_ROWS_PER_TRACE
 
 interface SpanRow {
   readonly start_ns: string
@@ -37,39 +31,36 @@ interface SpanRow {
   readonly resource: TextMap
 }
 
-const columns = `
+const columnsOf = ({ attributes, resource }: SpanSource) => `
   ${nanoseconds('Timestamp')} AS start_ns, start_ns + toInt64(Duration) AS end_ns, TraceId AS trace_id, SpanId AS span_id,
   ParentSpanId AS parent_span_id, SpanName AS span_name, ${serviceName} AS service, StatusCode = 'Error' AS is_error,
-  mapFilter((k, v) -> match(k, {readKeys:String}), SpanAttributes) AS attributes,
-  if(${isRunSpan}, mapFilter((k, v) -> match(k, {readKeys:String}), ResourceAttributes),
-    CAST(map(), 'Map(LowCardinality(String), String)')) AS resource`
+  ${attributes} AS attributes, ${resource} AS resource`
 
 /**
  * Returns the runs of some traces by their keys. The same functions derive them that derive the rows of the embedded store, so
  * the result is the same.
  *
- * @param table the exporter's table of spans, or one with a part of its rows
  * @param range the range `from` to `to` in which the spans of these traces start
  */
 export async function readPipelines(
   db: ClickHouse,
-  table: string,
+  spans: SpanSource,
   { ids, ...range }: { readonly ids: readonly string[]; readonly from: string; readonly to: string },
 ): Promise<ReadonlyMap<string, DerivedPipeline>> {
-  return await readPipelinesWhere(db, table, 'TraceId IN {ids:Array(String)}', { ...range, ids })
+  return await readPipelinesWhere(db, spans, 'TraceId IN {ids:Array(String)}', { ...range, ids })
 }
 
 /** Returns the runs of the traces that meet a condition. Their spans have to start in the range `from` to `to`. */
 export async function readPipelinesWhere(
   db: ClickHouse,
-  table: string,
+  spans: SpanSource,
   condition: string,
   parameters: Parameters,
 ): Promise<ReadonlyMap<string, DerivedPipeline>> {
   const rows = await db.rows<SpanRow>(
-    `SELECT ${columns} FROM ${table} WHERE ${inRange} AND ${condition} AND ${isPipelineSpan}
+    `SELECT ${columnsOf(spans)} FROM ${spans.table} WHERE ${spans.inRange} AND ${condition} AND ${spans.condition}
      LIMIT {spans:UInt32} BY TraceId`,
-    { ...marks, ...parameters, readKeys, spans: 3 * MAX_ROWS_PER_TRACE },
+    { ...parameters, spans: MAX_SPANS_PER_TRACE },
   )
   const traces = new Map<string, TraceSpans>()
   for (const row of rows) {
