@@ -41,12 +41,14 @@ export function clickHouseQueries({
   viewState = () => ({ kind: 'not_created' }),
   historyLimits,
 }: ClickHouseQueryOptions): ObserveQueries {
-  let known: { readonly tables: Promise<KnownTables>; readonly untilMs: number } | undefined
+  let known: { readonly tables: Promise<KnownTables>; readonly untilMs: number; readonly state: string } | undefined
   let history: DerivedHistory | undefined
   const tablesOf = (): Promise<KnownTables> => {
-    if (known === undefined || nowMs() >= known.untilMs) {
+    // Views that have just been filled are used at once.
+    const state = viewState().kind
+    if (known === undefined || nowMs() >= known.untilMs || known.state !== state) {
       const tables = readTables(db)
-      known = { tables, untilMs: nowMs() + TABLES_MS }
+      known = { tables, untilMs: nowMs() + TABLES_MS, state }
       // The next query tries again.
       tables.catch(() => {
         known = undefined
