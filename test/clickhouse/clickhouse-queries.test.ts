@@ -25,7 +25,11 @@ const openWith =
     for (const { signal, json } of bodies) {
       for (const [table, rows] of exporterRows(signal, decodeRequest(signal, Buffer.from(json), 'json'))) {
         // Spans of one trace are in both halves.
-        for (const [at, half] of halves.entries()) half.set(table, rows.filter((_, index) => index % 2 === at))
+        for (const [at, half] of halves.entries())
+          half.set(
+            table,
+            rows.filter((_, index) => index % 2 === at),
+          )
       }
     }
     for (const [table, rows] of halves[0]) await insertRows(server, table, rows)

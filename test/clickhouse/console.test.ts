@@ -60,7 +60,9 @@ describeWithChdb('the console over ClickHouse', () => {
     const key = /API key, shown only now: +(\S+)/.exec(service.stdout.text)![1]!
     // biome-ignore lint/suspicious/noExplicitAny: the test knows the shapes of the answers
     const get = async (path: string): Promise<any> => {
-      const response = await fetch(`${service.managementUrl}/api/v1/observe/${path}`, { headers: { 'obs-api-key': key } })
+      const response = await fetch(`${service.managementUrl}/api/v1/observe/${path}`, {
+        headers: { 'obs-api-key': key },
+      })
       return await response.json()
     }
     const isReady = async () => (await get('status')).purpose.includes("from Penstock's views")

@@ -27,7 +27,11 @@ const pipeline = (number: number, startS = START_S + number * 10, more: object =
       SpanId: traceId(number).slice(16),
       ParentSpanId: '',
       SpanName: 'RUN',
-      SpanAttributes: { 'cicd.pipeline.run.id': String(number), 'cicd.pipeline.result': 'success', 'vcs.ref.head.name': `b${number}` },
+      SpanAttributes: {
+        'cicd.pipeline.run.id': String(number),
+        'cicd.pipeline.result': 'success',
+        'vcs.ref.head.name': `b${number}`,
+      },
       ...more,
     },
     {
@@ -67,7 +71,14 @@ describeWithChdb('views in ClickHouse', () => {
   }
   const insert = (...pipelines: object[][]) => insertRows(server, 'otel_traces', pipelines.flat())
   const create = (options: { db?: ClickHouse; signal?: AbortSignal; onFill?: () => void } = {}) =>
-    createViews({ db, clock: systemClock, signal: new AbortController().signal, settleMs: 0, rowsPerStep: 4, ...options })
+    createViews({
+      db,
+      clock: systemClock,
+      signal: new AbortController().signal,
+      settleMs: 0,
+      rowsPerStep: 4,
+      ...options,
+    })
   const queries = () => clickHouseQueries({ db, nowMs: () => (START_S + 30 * DAY_S) * 1000 })
   const refsOf = async (of: ObserveQueries) =>
     (await of.runs({ limit: 200 }, new ResponseBudget(1e9))).items.map(({ ref, jobs }) => `${ref} ${jobs}`)
@@ -186,7 +197,9 @@ describeWithChdb('views in ClickHouse', () => {
     await create()
     expect(await ttl('penstock_pipeline_runs')).toBeUndefined()
     expect(await ttl('penstock_services')).toBeUndefined()
-    await db.execute("ALTER TABLE otel_traces MODIFY TTL toDateTime(Timestamp) + toIntervalDay(1) WHERE ServiceName = 'x'")
+    await db.execute(
+      "ALTER TABLE otel_traces MODIFY TTL toDateTime(Timestamp) + toIntervalDay(1) WHERE ServiceName = 'x'",
+    )
     await expect(create()).rejects.toThrow('TTL of otel_traces is more than an age')
   })
 
@@ -224,7 +237,11 @@ describeWithChdb('views in ClickHouse', () => {
     await createTables()
     await create()
     await insert(pipeline(1), pipeline(2))
-    const range = { sinceNs: BigInt(START_S) * 10n ** 9n, untilNs: BigInt(START_S + DAY_S) * 10n ** 9n, offsetMinutes: 0 }
+    const range = {
+      sinceNs: BigInt(START_S) * 10n ** 9n,
+      untilNs: BigInt(START_S + DAY_S) * 10n ** 9n,
+      offsetMinutes: 0,
+    }
     const of = queries()
     const totals = async () => {
       const { totals, truncated } = await of.insights(range)
@@ -232,7 +249,10 @@ describeWithChdb('views in ClickHouse', () => {
     }
     expect(await totals()).toEqual([2, 2, 0, false])
     // A later version of a run, and another run.
-    const failed = { Duration: '6000000000', SpanAttributes: { 'cicd.pipeline.run.id': '2', 'cicd.pipeline.result': 'failure' } }
+    const failed = {
+      Duration: '6000000000',
+      SpanAttributes: { 'cicd.pipeline.run.id': '2', 'cicd.pipeline.result': 'failure' },
+    }
     await insert(pipeline(2, START_S + 20, failed), pipeline(3))
     expect(await totals()).toEqual([3, 2, 1, false])
 

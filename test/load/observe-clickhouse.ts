@@ -82,7 +82,8 @@ async function warm(store: ClickHouseStore, query: StoreQuery): Promise<unknown>
   for (let attempts = 1; ; attempts += 1) {
     const startMs = performance.now()
     const answer = await store.answer(query)
-    if (attempts === 1) console.log(`${query.kind}: the first answer after ${Math.round(performance.now() - startMs)} ms`)
+    if (attempts === 1)
+      console.log(`${query.kind}: the first answer after ${Math.round(performance.now() - startMs)} ms`)
     if (query.kind !== 'insights' || performance.now() - startMs < MAX_WARM_MS || attempts === MAX_ATTEMPTS) {
       if (attempts > 1) console.log(`warm after ${Math.round((performance.now() - begunMs) / 1000)} s`)
       return answer && JSON.parse(Buffer.from(answer.json).toString())
@@ -90,7 +91,7 @@ async function warm(store: ClickHouseStore, query: StoreQuery): Promise<unknown>
   }
 }
 
-const totalsOf = (answer: unknown): string => {
+function totalsOf(answer: unknown): string {
   const { totals, truncated } = answer as { totals: { runs: number }; truncated: boolean }
   return `${totals.runs} runs${truncated ? ', truncated' : ''}`
 }

@@ -1,7 +1,12 @@
 // The entry point of the thread that answers queries from ClickHouse. Answers are read, built and written as JSON here, so that a large
 // one does not delay the clients of the gateway.
 import { type Log, systemClock } from '@penstock/runtime'
-import { ClickHouse, type ClickHouseAddress, ClickHouseUnavailable, fillBounds } from './clickhouse/clickhouse-client.ts'
+import {
+  ClickHouse,
+  type ClickHouseAddress,
+  ClickHouseUnavailable,
+  fillBounds,
+} from './clickhouse/clickhouse-client.ts'
 import { clickHouseQueries } from './clickhouse/clickhouse-queries.ts'
 import { UnknownSchema } from './clickhouse/exporter-schema.ts'
 import { ViewMaintenance } from './clickhouse/view-maintenance.ts'

@@ -188,7 +188,9 @@ function asUnavailable(error: unknown): unknown {
   if (error instanceof ClickHouseUnavailable) return error
   if (error instanceof ClickHouseError) {
     const text = `ClickHouse answered with error ${error.code} (${error.type ?? 'unknown'})`
-    return passingCodes.has(error.code) ? new ClickHouseUnavailable(text, error.code) : new Error(`${text}: ${error.message}`)
+    return passingCodes.has(error.code)
+      ? new ClickHouseUnavailable(text, error.code)
+      : new Error(`${text}: ${error.message}`)
   }
   const code = (error as { code?: string }).code
   return new ClickHouseUnavailable(`ClickHouse cannot be reached${code === undefined ? '' : ` (${code})`}`)

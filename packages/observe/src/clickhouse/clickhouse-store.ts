@@ -31,7 +31,9 @@ export class ClickHouseStore {
     clock = systemClock,
   }: ClickHouseStoreOptions): Promise<ClickHouseStore> {
     const entry = 'clickhouse-thread'
-    return new ClickHouseStore(await StoreThread.start({ entry, data: { address, createViews }, heapBytes: HEAP_BYTES, clock, log }))
+    return new ClickHouseStore(
+      await StoreThread.start({ entry, data: { address, createViews }, heapBytes: HEAP_BYTES, clock, log }),
+    )
   }
 
   private constructor(thread: StoreThread<StoreQuery, StoreResponse | undefined>) {

@@ -3,7 +3,15 @@ import type { ClickHouse } from './clickhouse-client.ts'
 import { type FoundViews, findViews, isComplete, NOTHING_FILLED } from './ready-views.ts'
 import { nanoseconds } from './tables.ts'
 import { followRetention, retentionOf } from './view-retention.ts'
-import { createTable, createView, fillStatement, MIGRATIONS, migrationsTable, type Rollup, rollups } from './view-tables.ts'
+import {
+  createTable,
+  createView,
+  fillStatement,
+  MIGRATIONS,
+  migrationsTable,
+  type Rollup,
+  rollups,
+} from './view-tables.ts'
 
 interface CreateViewsOptions {
   /** A connection whose statements may take minutes. */

@@ -6,8 +6,7 @@ const projectAttributes = [...projectKeys.name, ...projectKeys.owner, ...project
 export const statusAttributes = [...runKeys.status, ...runKeys.result, ...runKeys.state]
 const facetAttributes = [...runKeys.ref, ...statusAttributes, ...projectAttributes]
 
-const only = (keys: readonly string[], map: string) =>
-  `mapFilter((k, v) -> has(${literals(keys)}, k), ${map})`
+const only = (keys: readonly string[], map: string) => `mapFilter((k, v) -> has(${literals(keys)}, k), ${map})`
 
 /** The expressions for these attributes of a span of a run, and of its resource. */
 export const facetsOfSpan = only(facetAttributes, 'SpanAttributes')

@@ -1,5 +1,5 @@
 import type { ClickHouse } from './clickhouse-client.ts'
-import { MIGRATIONS, rollupNames, type Rollup, rollups } from './view-tables.ts'
+import { MIGRATIONS, type Rollup, rollupNames, rollups } from './view-tables.ts'
 
 /** Which views are complete, so that queries can read them instead of the exporter's tables. */
 export interface ReadyViews {

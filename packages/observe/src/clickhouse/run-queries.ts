@@ -30,8 +30,8 @@ import type { TimeRange } from '../time-range.ts'
 import { longestPart } from '../windowed-search.ts'
 import { backwards } from './backwards.ts'
 import type { Parameters } from './clickhouse-client.ts'
-import { TRACES } from './exporter-schema.ts'
 import type { DerivedHistory } from './derived-history.ts'
+import { TRACES } from './exporter-schema.ts'
 import { type TextMap, toKeyValues } from './otlp-json.ts'
 import type { RunSource } from './pipeline-source.ts'
 import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere } from './pipeline-spans.ts'
@@ -143,10 +143,10 @@ function narrowing(
       status,
       ...Object.keys(words).filter((word) => words[word] === status),
     ]
-    add(
-      `hasAny(${runs.statusWords}, {words:Array(String)}) OR (StatusCode = 'Error' AND {status:String} = 'failed')`,
-      { words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])], status },
-    )
+    add(`hasAny(${runs.statusWords}, {words:Array(String)}) OR (StatusCode = 'Error' AND {status:String} = 'failed')`, {
+      words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])],
+      status,
+    })
   }
   // A full path is made of two attributes.
   if (text !== undefined) add(runs.mayContain, { part: longestPart(text, /[^\x20-\x7e]|\//) })

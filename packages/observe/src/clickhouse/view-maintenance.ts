@@ -72,7 +72,8 @@ export class ViewMaintenance {
           log.info({ event: 'observe.views_filling', view: name, source }, 'A view in ClickHouse is filled')
         },
       })
-      if (this.#state.kind !== 'created') log.info({ event: 'observe.views_created' }, 'The views in ClickHouse are complete')
+      if (this.#state.kind !== 'created')
+        log.info({ event: 'observe.views_created' }, 'The views in ClickHouse are complete')
       this.#state = { kind: 'created' }
     } catch (error) {
       if (!signal.aborted) this.#fail(error)

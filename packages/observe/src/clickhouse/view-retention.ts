@@ -1,5 +1,5 @@
 import type { ClickHouse } from './clickhouse-client.ts'
-import { rollups, type RollupTable } from './view-tables.ts'
+import { type RollupTable, rollups } from './view-tables.ts'
 
 /** The retention of a table: how long it keeps rows, as an interval of SQL; `undefined` if it keeps them for ever. */
 export type Retention = string | undefined
