@@ -71,8 +71,8 @@ describeWithChdb('the console over ClickHouse', () => {
     expect(runs.map(({ status }) => status)).toEqual(['canceled', 'failed', 'success'])
 
     const { page, strayed, complaints } = await openConsole(browser, service, '/pipelines?live=0', key)
-    const links = page.getByRole('table', { name: 'Pipeline runs' }).locator('tbody tr td a').first()
-    await links.waitFor()
+    const first = page.getByRole('table', { name: 'Pipeline runs' }).locator('tbody tr').first()
+    await first.waitFor()
     const rows = page.getByRole('table', { name: 'Pipeline runs' }).locator('tbody tr')
     expect(await rows.count()).toBe(runs.length)
     await page.getByLabel('Status').selectOption('Failed')

@@ -27,9 +27,9 @@ const defaultLimits: HistoryLimits = { jobs: 1_000_000, runs: 500_000 }
 const KEPT_SHARE = 0.98
 /** The unused places of removed runs and jobs after which the table is built again. */
 const MAX_UNUSED = 200_000
-/** The traces that are asked for by their ids in one statement; the ids are in its address. */
-const TRACES_AT_ONCE = 1_000
-const SPANS_AT_ONCE = 100_000
+/** The traces, and the spans of them, that are read at once. More would delay other queries, and take more time for each of them. */
+const TRACES_AT_ONCE = 250
+const SPANS_AT_ONCE = 10_000
 /** The traces that changed since the last time, beyond which everything is read again. */
 const MAX_CHANGED = 100_000
 /** How long an insert may take from the time that its rows have as that of their arrival. */

@@ -79,6 +79,14 @@ export async function readPipelinesWhere(
 export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
   `${trace_id} ${span_id}`
 
+const NO_RESOURCE = JSON.stringify({ resource: {} })
+
+/** Returns the document of a resource. Only that of a run was read. */
+function resourceJson(resource: TextMap): string {
+  const attributes = toKeyValues(resource)
+  return attributes.length === 0 ? NO_RESOURCE : JSON.stringify({ resource: { attributes } })
+}
+
 type Placed<Columns> = Columns & { readonly service: string }
 
 /** The spans of one trace, of each the newest version. */
@@ -100,7 +108,7 @@ class TraceSpans {
         endNs: BigInt(row.end_ns),
       },
       attributes,
-      JSON.stringify({ resource: { attributes: toKeyValues(row.resource) } }),
+      resourceJson(row.resource),
     )
     switch (span?.kind) {
       case 'run':
