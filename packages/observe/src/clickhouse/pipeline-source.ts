@@ -1,7 +1,7 @@
 import { projectKeys, runKeys } from '../pipeline-attributes.ts'
 import { TRACES } from './exporter-schema.ts'
 import { facetsOfResource, facetsOfSpan, statusAttributes } from './facet-attributes.ts'
-import { isPipelineSpan, isRunSpan, runResource, spanAttributes } from './span-conditions.ts'
+import { derivedFrom, isPipelineSpan, isRunSpan, runResource, spanAttributes } from './span-conditions.ts'
 import { inRange } from './tables.ts'
 import { FACETS, PIPELINE_SPANS, RUNS } from './view-tables.ts'
 
@@ -19,6 +19,7 @@ export interface SpanSource {
   readonly condition: string
   /** The condition that it starts in the range `{from:Int64}` to `{to:Int64}`. */
   readonly inRange: string
+  /** The JSON of its attributes. */
   readonly attributes: string
   readonly resource: string
 }
@@ -54,7 +55,13 @@ const contains = (map: string) => `arrayExists(v -> positionCaseInsensitive(v, {
 const isEncoded = "position(v, '%') > 0"
 
 export const exporterPipelines: PipelineSource = {
-  spans: { table: TRACES, condition: isPipelineSpan, inRange, attributes: spanAttributes, resource: runResource },
+  spans: {
+    table: TRACES,
+    condition: isPipelineSpan,
+    inRange,
+    attributes: derivedFrom(spanAttributes, isRunSpan),
+    resource: runResource,
+  },
   runs: {
     table: TRACES,
     condition: isRunSpan,
@@ -77,7 +84,7 @@ export const viewPipelines: PipelineSource = {
     condition: 'true',
     // The hour is the first column of the order of the table.
     inRange: `Hour >= intDiv({from:Int64}, ${NS_PER_HOUR}) AND Hour <= intDiv({to:Int64}, ${NS_PER_HOUR}) AND ${inRange}`,
-    attributes: 'SpanAttributes',
+    attributes: derivedFrom('SpanAttributes', 'IsRun = 1'),
     resource: 'ResourceAttributes',
   },
   runs: {

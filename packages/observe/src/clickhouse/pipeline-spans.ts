@@ -1,7 +1,13 @@
 import { typedValue } from '../pipeline-attributes.ts'
 import { type RunSummary, toSummary } from '../pipeline-queries.ts'
 import { MAX_ROWS_PER_TRACE } from '../pipeline-row-store.ts'
-import { type JobColumns, type RunColumns, type StageColumns, toPipelineSpan } from '../pipeline-span.ts'
+import {
+  type JobColumns,
+  type PipelineSpan,
+  type RunColumns,
+  type StageColumns,
+  toPipelineSpan,
+} from '../pipeline-span.ts'
 import { derivePipelineTrace, type JobNode, type RunNode } from '../pipeline-trace.ts'
 import type { RunFacts } from '../run-facts.ts'
 import type { ClickHouse, Parameters } from './clickhouse-client.ts'
@@ -27,7 +33,8 @@ interface SpanRow {
   readonly span_name: string
   readonly service: string
   readonly is_error: number
-  readonly attributes: TextMap
+  /** JSON. */
+  readonly attributes: string
   readonly resource: TextMap
 }
 
@@ -79,6 +86,42 @@ export async function readPipelinesWhere(
 export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
   `${trace_id} ${span_id}`
 
+/** The jobs and stages that are remembered; beyond it, all are forgotten. */
+const MAX_KNOWN_SPANS = 5_000
+const knownSpans = new Map<string, PipelineSpan>()
+
+/** Returns the columns of a span. Most jobs of a project differ only in ids and times, so the other columns are remembered. */
+function toSpan(row: SpanRow): PipelineSpan | undefined {
+  const [startNs, endNs] = [BigInt(row.start_ns), BigInt(row.end_ns)]
+  const key = `${row.attributes} ${row.is_error} ${startNs >= endNs} ${row.span_name}`
+  const known = knownSpans.get(key)
+  const place = { trace_id: row.trace_id, span_id: row.span_id, parent_span_id: row.parent_span_id }
+  if (known?.kind === 'job') {
+    return { kind: 'job', columns: { ...known.columns, ...place, start_ns: startNs, end_ns: endNs } }
+  }
+  if (known?.kind === 'stage') return { kind: 'stage', columns: place }
+  const attributes = Object.entries(JSON.parse(row.attributes) as TextMap)
+  const span = toPipelineSpan(
+    {
+      traceId: row.trace_id,
+      spanId: row.span_id,
+      parentSpanId: row.parent_span_id,
+      name: row.span_name,
+      isError: row.is_error === 1,
+      startNs,
+      endNs,
+    },
+    attributes.map(([key, text]) => ({ key, value: typedValue(key, text) })),
+    resourceJson(row.resource),
+  )
+  if (span !== undefined && span.kind !== 'run' && key.length <= MAX_KEY_LENGTH) {
+    if (knownSpans.size >= MAX_KNOWN_SPANS) knownSpans.clear()
+    knownSpans.set(key, span)
+  }
+  return span
+}
+
+const MAX_KEY_LENGTH = 2_000
 const NO_RESOURCE = JSON.stringify({ resource: {} })
 
 /** Returns the document of a resource. Only that of a run was read. */
@@ -96,20 +139,7 @@ class TraceSpans {
   readonly #stages = new Map<string, StageColumns>()
 
   add(row: SpanRow): void {
-    const attributes = Object.entries(row.attributes).map(([key, text]) => ({ key, value: typedValue(key, text) }))
-    const span = toPipelineSpan(
-      {
-        traceId: row.trace_id,
-        spanId: row.span_id,
-        parentSpanId: row.parent_span_id,
-        name: row.span_name,
-        isError: row.is_error === 1,
-        startNs: BigInt(row.start_ns),
-        endNs: BigInt(row.end_ns),
-      },
-      attributes,
-      resourceJson(row.resource),
-    )
+    const span = toSpan(row)
     switch (span?.kind) {
       case 'run':
         keepNewest(this.#runs, { ...span.columns, service: row.service })
