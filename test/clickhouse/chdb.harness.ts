@@ -21,19 +21,22 @@ export function describeWithChdb(name: string, suite: () => void): void {
   describe.skip(name, suite)
 }
 
-const USER = 'reader'
+const USER = 'owner'
+const VIEWER = 'viewer'
 const PASSWORD = 'only-for/tests'
 
 /** ClickHouse's engine behind its HTTP interface, with its data in a temporary directory. */
 export class Chdb {
   readonly address: ClickHouseAddress
+  /** The same database for a user who may only read. */
+  readonly readOnlyAddress: ClickHouseAddress
   readonly #process: ChildProcess
   readonly #directory: string
 
   /** @param sources the directory with the server; programs that are built elsewhere have to name it */
   static async start(sources: string = import.meta.dirname): Promise<Chdb> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-chdb-'))
-    const child = spawn(pythonFor(sources), [join(sources, 'server.py'), directory, USER, PASSWORD], {
+    const child = spawn(pythonFor(sources), [join(sources, 'server.py'), directory, USER, VIEWER, PASSWORD], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const [port] = (await Promise.race([
@@ -49,6 +52,7 @@ export class Chdb {
     this.#process = child
     this.#directory = directory
     this.address = { url: `http://127.0.0.1:${port}`, database: 'default', username: USER, password: PASSWORD }
+    this.readOnlyAddress = { ...this.address, username: VIEWER }
   }
 
   /** Runs a statement that changes something; its data, if there are any, are lines of JSON. */

@@ -1,40 +1,70 @@
 import { decodeRequest } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
-import { ClickHouse } from '../../packages/observe/src/clickhouse/clickhouse-client.ts'
+import { expect } from 'vitest'
+import { ClickHouse, fillBounds } from '../../packages/observe/src/clickhouse/clickhouse-client.ts'
 import { clickHouseQueries } from '../../packages/observe/src/clickhouse/clickhouse-queries.ts'
+import { createViews } from '../../packages/observe/src/clickhouse/create-views.ts'
+import { findViews, readyViews } from '../../packages/observe/src/clickhouse/ready-views.ts'
 import { type Body, type FilledStore, observeQueriesCase } from '../../packages/observe/src/observe-queries.case.ts'
 import { filledStore } from '../../packages/observe/src/one-thread-store.harness.ts'
 import { Chdb, describeWithChdb } from './chdb.harness.ts'
 import { exporterRows } from './exporter-rows.ts'
 import { exporterTables } from './exporter-tables.ts'
+import { insertRows } from './insert-rows.ts'
 import { withoutLosses } from './losses.ts'
 
 const NOW_MS = 1_767_225_600_000
 
-async function open(bodies: readonly Body[]): Promise<FilledStore> {
-  const server = await Chdb.start()
-  for (const statement of exporterTables) await server.run(statement)
-  for (const { signal, json } of bodies) {
-    for (const [table, rows] of exporterRows(signal, decodeRequest(signal, Buffer.from(json), 'json'))) {
-      await server.run(
-        `INSERT INTO ${table} (${Object.keys(rows[0]!).map((column) => `\`${column}\``)}) FORMAT JSONEachRow`,
-        rows.map((row) => JSON.stringify(row)).join('\n'),
-      )
+/** Opens a store whose rows were inserted before and after `between`. */
+const openWith =
+  (between: (db: ClickHouse) => Promise<void>) =>
+  async (bodies: readonly Body[]): Promise<FilledStore> => {
+    const server = await Chdb.start()
+    for (const statement of exporterTables) await server.run(statement)
+    const halves: [Map<string, object[]>, Map<string, object[]>] = [new Map(), new Map()]
+    for (const { signal, json } of bodies) {
+      for (const [table, rows] of exporterRows(signal, decodeRequest(signal, Buffer.from(json), 'json'))) {
+        // Spans of one trace are in both halves.
+        for (const [at, half] of halves.entries())
+          half.set(
+            table,
+            rows.filter((_, index) => index % 2 === at),
+          )
+      }
+    }
+    for (const [table, rows] of halves[0]) await insertRows(server, table, rows)
+    const owner = new ClickHouse(server.address, fillBounds)
+    await between(owner)
+    for (const [table, rows] of halves[1]) await insertRows(server, table, rows)
+    const db = new ClickHouse(server.readOnlyAddress)
+    return {
+      queries: clickHouseQueries({ db, nowMs: () => NOW_MS }),
+      async close() {
+        await owner.close()
+        await db.close()
+        await server.close()
+      },
     }
   }
-  const db = new ClickHouse(server.address)
-  return {
-    queries: clickHouseQueries({ db, nowMs: () => NOW_MS }),
-    async close() {
-      await db.close()
-      await server.close()
-    },
-  }
-}
 
 describeWithChdb('with the engine of ClickHouse', () => {
   observeQueriesCase('the tables of the collector', {
-    open,
+    open: openWith(async () => {}),
+    reference: (bodies) => filledStore(new ManualClock(NOW_MS), bodies),
+    normalised: withoutLosses,
+  })
+
+  observeQueriesCase('views, which are filled in part, and in part by later inserts', {
+    open: openWith(async (db) => {
+      await createViews({
+        db,
+        clock: new ManualClock(NOW_MS),
+        signal: new AbortController().signal,
+        settleMs: 0,
+        rowsPerStep: 40,
+      })
+      expect(readyViews(await findViews(db))).toMatchObject({ hasPipelines: true, hasListKeys: true })
+    }),
     reference: (bodies) => filledStore(new ManualClock(NOW_MS), bodies),
     normalised: withoutLosses,
   })

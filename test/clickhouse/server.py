@@ -1,32 +1,54 @@
-"""Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node use.
+"""Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node and Go use.
 
-    python server.py <directory> <user> <password>
+    python server.py <directory> <user> <viewer> <password>
 
-Prints its port. A request is POST with the statement as body, or with `query` in the address and data as body. `param_<name>` are
-the values of the statement, `database` its database, all other parameters settings. An error has its code in
-X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its standard input does.
+Prints its port. The viewer has the same password, and may only read. A request is POST with the statement as body, or with `query` in
+the address and data as body. `param_<name>` are the values of the statement, `database` its database, `default_format` the format of
+rows, all other parameters settings. An error has its code in X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its
+standard input does.
 """
 import base64
 import os
 import re
 import sys
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
 from chdb import session
 
-directory, user, password = sys.argv[1:4]
+directory, user, viewer, password = sys.argv[1:5]
 database = session.Session(directory)
 turn = threading.Lock()
 
 # Parameters of the interface that are no settings.
-NO_SETTINGS = {"query", "database", "query_id", "session_id", "wait_end_of_query", "user", "password", "role"}
+NO_SETTINGS = {
+    *("query", "database", "query_id", "session_id", "wait_end_of_query", "user", "password", "role", "quota_key"),
+    *("default_format", "compress", "decompress", "client_protocol_version"),
+}
 STATUS = {"516": 401, "497": 403, "60": 404, "81": 404, "159": 408}
 
 
 def literal(value):
     return value if re.fullmatch(r"-?\d+(\.\d+)?", value) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def credential(name):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def run(statement, values, data_format):
+    return database.query(statement, data_format, params=values).bytes() or b""
+
+
+def insert_native(statement, data):
+    """Adds rows in the binary format, which cannot be a part of a statement."""
+    with tempfile.NamedTemporaryFile(dir=directory, suffix=".native") as file:
+        file.write(data)
+        file.flush()
+        target = re.sub(r"\s+format\s+native\s*$", "", statement, flags=re.I)
+        return run(f"{target} SELECT * FROM file('{file.name}', 'Native')", {}, "TabSeparated")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -40,28 +62,37 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))) if "Content-Length" in self.headers else self.chunks()
-        expected = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-        if self.headers.get("Authorization") != expected:
-            return self.fail("516", f"{user}: Authentication failed")
+        caller = next((name for name in (user, viewer) if self.headers.get("Authorization") == credential(name)), None)
+        if caller is None:
+            return self.fail("516", "Authentication failed")
         parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-        statement = body.decode() if "query" not in parameters else parameters["query"] + "\n" + body.decode()
+        given = parameters.get("query")
+        reads = re.match(rb"\s*(select|with|show|desc)\b", given.encode() if given else body, re.I)
+        if caller == viewer and not reads:
+            return self.fail("497", f"{viewer}: Not enough privileges")
+        try:
+            with turn:
+                if "database" in parameters:
+                    database.query(f"USE `{parameters['database']}`")
+                if given and re.search(r"\bformat\s+native\s*$", given, re.I) and not reads:
+                    content = insert_native(given, body)
+                else:
+                    statement = body.decode() if given is None else given + "\n" + body.decode()
+                    content = self.run(statement, parameters, reads)
+        except Exception as error:
+            return self.fail((re.search(r"Code: (\d+)", str(error)) or [0, "1002"])[1], str(error))
+        self.answer(200, content, "application/x-ndjson")
+
+    def run(self, statement, parameters, reads):
         values = {name[6:]: value for name, value in parameters.items() if name.startswith("param_")}
         settings = {
             name: value
             for name, value in parameters.items()
             if not name.startswith("param_") and name not in NO_SETTINGS
         }
-        if re.match(r"\s*(select|with|show)\b", statement, re.I) and settings:
+        if reads and settings and reads[1].lower() != b"desc":
             statement += " SETTINGS " + ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
-        try:
-            with turn:
-                if "database" in parameters:
-                    database.query(f"USE `{parameters['database']}`")
-                result = database.query(statement, params=values)
-                content = result.bytes() or b""
-        except Exception as error:
-            return self.fail((re.search(r"Code: (\d+)", str(error)) or [0, "1002"])[1], str(error))
-        self.answer(200, content, "application/x-ndjson")
+        return run(statement, values, parameters.get("default_format", "TabSeparated"))
 
     def chunks(self):
         parts = []

@@ -1,3 +1,5 @@
+import { entryOf } from './map-entry.ts'
+
 /**
  * The attributes from which the columns of runs and jobs are read: those of the semantic conventions, and Penstock's own
  * in both of their forms. `svc.` stands for any vendor namespace. The first key that a span has is used.
@@ -139,7 +141,17 @@ export const MAX_TEXT = 1_000
 const MAX_LIST = 50
 
 const vendorPrefix = /^(?!cicd\.|vcs\.)[a-z][a-z0-9_]*\.(?=cicd\.|vcs\.)/
-const withoutVendor = (key: string): string => key.replace(vendorPrefix, 'svc.')
+/** The keys that are remembered; beyond it, all are forgotten. */
+const MAX_KEYS = 10_000
+const MAX_KNOWN_LENGTH = 200
+const knownKeys = new Map<string, string>()
+
+/** Returns a key with `svc.` in place of a vendor namespace. Spans have the same keys, so each is computed once. */
+function withoutVendor(key: string): string {
+  if (key.length > MAX_KNOWN_LENGTH) return key.replace(vendorPrefix, 'svc.')
+  if (knownKeys.size >= MAX_KEYS) knownKeys.clear()
+  return entryOf(knownKeys, key, () => key.replace(vendorPrefix, 'svc.'))
+}
 
 type AnyValue = { readonly arrayValue?: { readonly values?: readonly object[] }; readonly [type: string]: unknown }
 

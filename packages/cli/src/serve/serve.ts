@@ -93,7 +93,9 @@ async function serveUntilInterrupted(
 
   const ingest = await openIngest(options, { configured, peppers }, environment, log, teardown)
   const address = settings['observe.url']
-  const clickHouse = address === undefined ? undefined : await ClickHouseStore.open({ address, clock, log })
+  const createViews = settings['observe.createViews']
+  const clickHouse =
+    address === undefined ? undefined : await ClickHouseStore.open({ address, createViews, clock, log })
   if (clickHouse !== undefined) teardown.push(() => clickHouse.close())
   let core: ServedCore | undefined
   const management = await openManagement({

@@ -70,6 +70,9 @@ const upstreamSettings = [
  * @throws {UsageError} for settings that contradict each other
  */
 export function configuredUpstream(settings: Settings): UpstreamConfig | undefined {
+  if (settings['observe.createViews'] && settings['observe.url'] === undefined) {
+    throw new UsageError('observe.createViews needs observe.url, which is not set')
+  }
   const url = settings['gateway.upstream']
   if (url === undefined) {
     const misplaced = upstreamSettings.find((name) => settings[name] !== undefined)

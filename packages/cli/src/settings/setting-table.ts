@@ -8,6 +8,7 @@ import {
   adminKey,
   clickHouseUrl,
   databaseUrl,
+  flag,
   integer,
   networks,
   rootToken,
@@ -98,6 +99,12 @@ export const settingTable = {
     undefined,
     'A ClickHouse database that a collector writes to with its clickhouse exporter, as `http://user:password@host:8123/database`. Observe queries and the console then read from it. Needs `gateway.upstream`. Unset: the embedded store, if no upstream is set.',
     { secret: true },
+  ),
+  'observe.createViews': row(
+    'PENSTOCK_OBSERVE_CREATE_VIEWS',
+    flag,
+    'false',
+    'Whether to create tables and materialized views in the database of `observe.url`, all with names that begin with `penstock_`, and to fill them. Queries over millions of spans need them. Without it nothing is changed there; views that another Penstock has created are used in any case.',
   ),
   obsApiKey: row(
     'PENSTOCK_OBS_API_KEY',

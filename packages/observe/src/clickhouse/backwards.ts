@@ -27,6 +27,8 @@ interface Walk {
   readonly lowestKey: string
   /** The most rows that one statement returns. */
   readonly batchRows: number
+  /** Whether the first window is the whole range, because a statement for the latest rows reads few others. */
+  readonly isWhole?: boolean
 }
 
 const FIRST_WINDOW_NS = 15n * 60n * 1_000_000_000n
@@ -37,14 +39,14 @@ const GROWTH = 4n
  * statement for the latest rows of all time would read all of them.
  */
 export async function* backwards<Row>(
-  { oldestNs, newestNs, lowestKey, batchRows, ...walk }: Walk,
+  { oldestNs, newestNs, lowestKey, batchRows, isWhole = false, ...walk }: Walk,
   read: (window: Window) => Promise<readonly Row[]>,
   positionOf: (row: Row) => Position,
 ): AsyncGenerator<Batch<Row>> {
   let after: Position = walk.after ?? [String(newestNs), lowestKey]
   let to = BigInt(after[0]!) + 1n
   if (to > newestNs) to = newestNs
-  let width = FIRST_WINDOW_NS
+  let width = isWhole ? newestNs - oldestNs : FIRST_WINDOW_NS
   let from = later(to - width, oldestNs)
   while (to > oldestNs) {
     const rows = await read({ from, to, after })

@@ -48,10 +48,29 @@ export const defaultBounds: StatementBounds = {
   memoryBytes: 2048 * MIB,
 }
 
+/** The bounds of the statements that fill views. */
+export const fillBounds: StatementBounds = { ...defaultBounds, seconds: 600, memoryBytes: 4096 * MIB }
+
 /** The error for a database that cannot be reached, refuses the credential, or ends a statement because of a bound. */
 export class ClickHouseUnavailable extends Error {
   override readonly name = 'ClickHouseUnavailable'
+  /** The code of ClickHouse's error; `undefined` if the database did not answer. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+
+  /** Whether the user has no right to do this. */
+  get isRefused(): boolean {
+    return this.code !== undefined && refusals.has(this.code)
+  }
 }
+
+const READ_ONLY = '164'
+const ACCESS_DENIED = '497'
+const refusals: ReadonlySet<string> = new Set([READ_ONLY, ACCESS_DENIED])
 
 /** The values of a statement by name. They are sent apart from its text, which names them as `{name:Type}`. */
 export type Parameters = Readonly<Record<string, string | number | readonly string[]>>
@@ -60,18 +79,18 @@ export type Parameters = Readonly<Record<string, string | number | readonly stri
 const passingCodes: ReadonlySet<string> = new Set([
   '81', // unknown database
   '159', // time exceeded
-  '164', // read-only
+  READ_ONLY,
   '192', // unknown user
   '193', // wrong password
   '202', // too many simultaneous queries
   '241', // memory exceeded
   '307', // too many bytes
   '396', // too many rows or bytes in the result
-  '497', // access denied
+  ACCESS_DENIED,
   '516', // authentication failed
 ])
 
-/** Reads from one ClickHouse database over HTTP. Every statement is bounded, and may change nothing. */
+/** Sends statements to one ClickHouse database over HTTP. Each is bounded; `rows` and `row` change nothing. */
 export class ClickHouse {
   readonly #client: ClickHouseClient
   readonly #bounds: StatementBounds
@@ -135,6 +154,30 @@ export class ClickHouse {
     return (await this.rows<Row>(query, parameters))[0]!
   }
 
+  /**
+   * Runs a statement that creates, fills or changes a table. After `signal`, nothing is known about what it has done.
+   *
+   * @throws ClickHouseUnavailable
+   */
+  async execute(query: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<void> {
+    const { seconds, memoryBytes } = this.#bounds
+    try {
+      await this.#client.command({
+        query,
+        query_params: parameters,
+        ...(signal && { abort_signal: signal }),
+        clickhouse_settings: {
+          max_execution_time: seconds,
+          timeout_overflow_mode: 'throw',
+          max_memory_usage: String(memoryBytes),
+          wait_end_of_query: 1,
+        },
+      })
+    } catch (error) {
+      throw asUnavailable(error)
+    }
+  }
+
   async close(): Promise<void> {
     await this.#client.close()
   }
@@ -145,7 +188,9 @@ function asUnavailable(error: unknown): unknown {
   if (error instanceof ClickHouseUnavailable) return error
   if (error instanceof ClickHouseError) {
     const text = `ClickHouse answered with error ${error.code} (${error.type ?? 'unknown'})`
-    return passingCodes.has(error.code) ? new ClickHouseUnavailable(text) : new Error(`${text}: ${error.message}`)
+    return passingCodes.has(error.code)
+      ? new ClickHouseUnavailable(text, error.code)
+      : new Error(`${text}: ${error.message}`)
   }
   const code = (error as { code?: string }).code
   return new ClickHouseUnavailable(`ClickHouse cannot be reached${code === undefined ? '' : ` (${code})`}`)

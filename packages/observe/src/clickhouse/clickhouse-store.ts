@@ -5,6 +5,8 @@ import type { ClickHouseAddress } from './clickhouse-client.ts'
 
 export interface ClickHouseStoreOptions {
   readonly address: ClickHouseAddress
+  /** Whether to create and fill views in the database. */
+  readonly createViews?: boolean
   readonly log?: Log
   /** The clock for the pauses between restarts of the thread. */
   readonly clock?: Clock
@@ -15,7 +17,7 @@ const HEAP_BYTES = 1024 * 1024 * 1024
 const MAX_ACTIVE = 4
 const MAX_WAITING = 100
 
-/** Answers queries from the tables of the collector's clickhouse exporter. It stores nothing, and changes nothing. */
+/** Answers queries from the tables of the collector's clickhouse exporter. It changes nothing, apart from views that it may create. */
 export class ClickHouseStore {
   readonly #thread: StoreThread<StoreQuery, StoreResponse | undefined>
   readonly #waiting: (() => void)[] = []
@@ -24,11 +26,14 @@ export class ClickHouseStore {
   /** Starts the thread that answers. Whether the database can be reached is found out by the first query. */
   static async open({
     address,
+    createViews = false,
     log = silentLog,
     clock = systemClock,
   }: ClickHouseStoreOptions): Promise<ClickHouseStore> {
     const entry = 'clickhouse-thread'
-    return new ClickHouseStore(await StoreThread.start({ entry, data: { address }, heapBytes: HEAP_BYTES, clock, log }))
+    return new ClickHouseStore(
+      await StoreThread.start({ entry, data: { address, createViews }, heapBytes: HEAP_BYTES, clock, log }),
+    )
   }
 
   private constructor(thread: StoreThread<StoreQuery, StoreResponse | undefined>) {

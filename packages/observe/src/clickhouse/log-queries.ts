@@ -39,14 +39,17 @@ export async function listLogRecords(
   const nothing = { items: [], next: undefined, isLate: false }
   const { db, schema } = source
   if (!schema.has(LOGS)) return nothing
-  const extent = await extentOf(db, LOGS, query)
+  // The partitions of the table are those of this column, so its limits are known without reading it.
+  const time = schema.hasColumn(LOGS, 'TimestampTime') ? 'TimestampTime' : 'Timestamp'
+  const extent = await extentOf(db, LOGS, query, time)
   if (extent === undefined) return nothing
   const { limit, after } = query
   const { condition, parameters } = conditionsOf(query)
   const eventName = schema.hasColumn(LOGS, 'EventName') ? 'EventName' : "''"
   const batchRows = limit + 1
   const batches = backwards<LogRow>(
-    { ...extent, after, lowestKey: '0', batchRows },
+    // An index has the ids of traces.
+    { ...extent, after, lowestKey: '0', batchRows, isWhole: query.traceId !== undefined },
     ({ from, to, after }) =>
       db.rows(
         `SELECT ${nanoseconds('Timestamp')} AS ns, ${recordKey} AS key, ${serviceName} AS service, TraceId AS trace_id,

@@ -1,12 +1,19 @@
-import { jobKeys, jobMarks, runMarks, typedValue } from '../pipeline-attributes.ts'
+import { typedValue } from '../pipeline-attributes.ts'
 import { type RunSummary, toSummary } from '../pipeline-queries.ts'
 import { MAX_ROWS_PER_TRACE } from '../pipeline-row-store.ts'
-import { type JobColumns, type RunColumns, type StageColumns, toPipelineSpan } from '../pipeline-span.ts'
+import {
+  type JobColumns,
+  type PipelineSpan,
+  type RunColumns,
+  type StageColumns,
+  toPipelineSpan,
+} from '../pipeline-span.ts'
 import { derivePipelineTrace, type JobNode, type RunNode } from '../pipeline-trace.ts'
 import type { RunFacts } from '../run-facts.ts'
 import type { ClickHouse, Parameters } from './clickhouse-client.ts'
 import { type TextMap, toKeyValues } from './otlp-json.ts'
-import { inRange, nanoseconds, serviceName } from './tables.ts'
+import type { SpanSource } from './pipeline-source.ts'
+import { nanoseconds, serviceName } from './tables.ts'
 
 /** A pipeline run with the facts for statistics about it. */
 export interface DerivedPipeline {
@@ -14,15 +21,8 @@ export interface DerivedPipeline {
   readonly facts: RunFacts
 }
 
-/** The conditions of spans that are runs, and of those that are runs, jobs or stages. */
-const hasAny = (parameter: string) => `hasAny(mapKeys(SpanAttributes), {${parameter}:Array(String)})`
-export const isRunSpan = `${hasAny('runMarks')} AND NOT ${hasAny('jobMarks')}`
-export const isPipelineSpan = hasAny('marks')
-const jobOrStage = [...jobMarks, ...jobKeys.stage]
-export const marks: Parameters = { runMarks, jobMarks: jobOrStage, marks: [...runMarks, ...jobOrStage] }
-
-/** The keys of attributes from which columns are read, also in a vendor namespace. */
-const readKeys = String.raw`^(?:[a-z][a-z0-9_]*\.)?(?:cicd|vcs)\.|^(?:pipeline|job)\.|^error\.type$`
+/** The spans of a trace that are read; the embedded store has as many rows of each kind. */
+const MAX_SPANS_PER_TRACE = 3 * MAX_ROWS_PER_TRACE
 
 interface SpanRow {
   readonly start_ns: string
@@ -33,43 +33,41 @@ interface SpanRow {
   readonly span_name: string
   readonly service: string
   readonly is_error: number
-  readonly attributes: TextMap
+  /** JSON. */
+  readonly attributes: string
   readonly resource: TextMap
 }
 
-const columns = `
+const columnsOf = ({ attributes, resource }: SpanSource) => `
   ${nanoseconds('Timestamp')} AS start_ns, start_ns + toInt64(Duration) AS end_ns, TraceId AS trace_id, SpanId AS span_id,
   ParentSpanId AS parent_span_id, SpanName AS span_name, ${serviceName} AS service, StatusCode = 'Error' AS is_error,
-  mapFilter((k, v) -> match(k, {readKeys:String}), SpanAttributes) AS attributes,
-  if(${isRunSpan}, mapFilter((k, v) -> match(k, {readKeys:String}), ResourceAttributes),
-    CAST(map(), 'Map(LowCardinality(String), String)')) AS resource`
+  ${attributes} AS attributes, ${resource} AS resource`
 
 /**
  * Returns the runs of some traces by their keys. The same functions derive them that derive the rows of the embedded store, so
  * the result is the same.
  *
- * @param table the exporter's table of spans, or one with a part of its rows
  * @param range the range `from` to `to` in which the spans of these traces start
  */
 export async function readPipelines(
   db: ClickHouse,
-  table: string,
+  spans: SpanSource,
   { ids, ...range }: { readonly ids: readonly string[]; readonly from: string; readonly to: string },
 ): Promise<ReadonlyMap<string, DerivedPipeline>> {
-  return await readPipelinesWhere(db, table, 'TraceId IN {ids:Array(String)}', { ...range, ids })
+  return await readPipelinesWhere(db, spans, 'TraceId IN {ids:Array(String)}', { ...range, ids })
 }
 
 /** Returns the runs of the traces that meet a condition. Their spans have to start in the range `from` to `to`. */
 export async function readPipelinesWhere(
   db: ClickHouse,
-  table: string,
+  spans: SpanSource,
   condition: string,
   parameters: Parameters,
 ): Promise<ReadonlyMap<string, DerivedPipeline>> {
   const rows = await db.rows<SpanRow>(
-    `SELECT ${columns} FROM ${table} WHERE ${inRange} AND ${condition} AND ${isPipelineSpan}
+    `SELECT ${columnsOf(spans)} FROM ${spans.table} WHERE ${spans.inRange} AND ${condition} AND ${spans.condition}
      LIMIT {spans:UInt32} BY TraceId`,
-    { ...marks, ...parameters, readKeys, spans: 3 * MAX_ROWS_PER_TRACE },
+    { ...parameters, spans: MAX_SPANS_PER_TRACE },
   )
   const traces = new Map<string, TraceSpans>()
   for (const row of rows) {
@@ -88,6 +86,50 @@ export async function readPipelinesWhere(
 export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
   `${trace_id} ${span_id}`
 
+/** The jobs and stages that are remembered; beyond it, all are forgotten. */
+const MAX_KNOWN_SPANS = 5_000
+const knownSpans = new Map<string, PipelineSpan>()
+
+/** Returns the columns of a span. Most jobs of a project differ only in ids and times, so the other columns are remembered. */
+function toSpan(row: SpanRow): PipelineSpan | undefined {
+  const [startNs, endNs] = [BigInt(row.start_ns), BigInt(row.end_ns)]
+  const key = `${row.attributes} ${row.is_error} ${startNs >= endNs} ${row.span_name}`
+  const known = knownSpans.get(key)
+  const place = { trace_id: row.trace_id, span_id: row.span_id, parent_span_id: row.parent_span_id }
+  if (known?.kind === 'job') {
+    return { kind: 'job', columns: { ...known.columns, ...place, start_ns: startNs, end_ns: endNs } }
+  }
+  if (known?.kind === 'stage') return { kind: 'stage', columns: place }
+  const attributes = Object.entries(JSON.parse(row.attributes) as TextMap)
+  const span = toPipelineSpan(
+    {
+      traceId: row.trace_id,
+      spanId: row.span_id,
+      parentSpanId: row.parent_span_id,
+      name: row.span_name,
+      isError: row.is_error === 1,
+      startNs,
+      endNs,
+    },
+    attributes.map(([key, text]) => ({ key, value: typedValue(key, text) })),
+    resourceJson(row.resource),
+  )
+  if (span !== undefined && span.kind !== 'run' && key.length <= MAX_KEY_LENGTH) {
+    if (knownSpans.size >= MAX_KNOWN_SPANS) knownSpans.clear()
+    knownSpans.set(key, span)
+  }
+  return span
+}
+
+const MAX_KEY_LENGTH = 2_000
+const NO_RESOURCE = JSON.stringify({ resource: {} })
+
+/** Returns the document of a resource. Only that of a run was read. */
+function resourceJson(resource: TextMap): string {
+  const attributes = toKeyValues(resource)
+  return attributes.length === 0 ? NO_RESOURCE : JSON.stringify({ resource: { attributes } })
+}
+
 type Placed<Columns> = Columns & { readonly service: string }
 
 /** The spans of one trace, of each the newest version. */
@@ -97,20 +139,7 @@ class TraceSpans {
   readonly #stages = new Map<string, StageColumns>()
 
   add(row: SpanRow): void {
-    const attributes = Object.entries(row.attributes).map(([key, text]) => ({ key, value: typedValue(key, text) }))
-    const span = toPipelineSpan(
-      {
-        traceId: row.trace_id,
-        spanId: row.span_id,
-        parentSpanId: row.parent_span_id,
-        name: row.span_name,
-        isError: row.is_error === 1,
-        startNs: BigInt(row.start_ns),
-        endNs: BigInt(row.end_ns),
-      },
-      attributes,
-      JSON.stringify({ resource: { attributes: toKeyValues(row.resource) } }),
-    )
+    const span = toSpan(row)
     switch (span?.kind) {
       case 'run':
         keepNewest(this.#runs, { ...span.columns, service: row.service })

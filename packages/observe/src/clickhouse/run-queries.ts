@@ -14,7 +14,7 @@ import { matches as isOfHistory } from '../insights/run-history.ts'
 import { RunTable } from '../insights/run-table.ts'
 import { startedIn } from '../insights/time-buckets.ts'
 import { packRun, unpackRun } from '../packed-run.ts'
-import { AttributeMap, projectKeys, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
+import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
 import {
   MAX_COMBINATIONS,
   MAX_FACET_VALUES,
@@ -30,9 +30,11 @@ import type { TimeRange } from '../time-range.ts'
 import { longestPart } from '../windowed-search.ts'
 import { backwards } from './backwards.ts'
 import type { Parameters } from './clickhouse-client.ts'
+import type { DerivedHistory } from './derived-history.ts'
 import { TRACES } from './exporter-schema.ts'
-import { toKeyValues } from './otlp-json.ts'
-import { type DerivedPipeline, isRunSpan, keyOf, marks, readPipelines, readPipelinesWhere } from './pipeline-spans.ts'
+import { type TextMap, toKeyValues } from './otlp-json.ts'
+import type { RunSource } from './pipeline-source.ts'
+import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere } from './pipeline-spans.ts'
 import type { Source } from './source.ts'
 import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
 
@@ -67,20 +69,20 @@ async function* findRuns(
   filter: RunFilter,
   { after, batchRows }: { readonly after: Position | undefined; readonly batchRows: number },
 ): AsyncGenerator<RunBatch> {
-  const { db, schema, pipelineTable } = source
-  const extent = await extentOf(db, pipelineTable, filter)
+  const { db, schema, pipelines } = source
+  const { spans, runs } = pipelines
+  const extent = await extentOf(db, runs.table, filter)
   if (extent === undefined) return
-  const { condition, parameters } = narrowing(filter)
+  const { condition, parameters } = narrowing(filter, runs)
   const places = backwards<RunPlace>(
-    { ...extent, after, lowestKey: '0', batchRows },
+    { ...extent, after, lowestKey: '0', batchRows, isWhole: runs.isInOrderOfTime },
     ({ from, to, after }) =>
       db.rows(
         `SELECT ${nanoseconds('Timestamp')} AS ns, ${spanKey} AS key, TraceId AS trace_id, SpanId AS span_id
-         FROM ${pipelineTable}
-         WHERE ${inRange} AND ${isRunSpan} AND ${condition} AND (ns, key) < ({afterNs:Int64}, {afterKey:UInt64})
-         ORDER BY ns DESC, key DESC LIMIT {limit:UInt32}`,
+         FROM ${runs.table}
+         WHERE ${inRange} AND ${runs.condition} AND ${condition} AND (ns, key) < ({afterNs:Int64}, {afterKey:UInt64})
+         ORDER BY Timestamp DESC, key DESC LIMIT {limit:UInt32}`,
         {
-          ...marks,
           ...parameters,
           from: String(from),
           to: String(to),
@@ -94,15 +96,15 @@ async function* findRuns(
   for await (const { rows, next } of places) {
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
     const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
-    const pipelines = times === undefined ? new Map() : await readPipelines(db, pipelineTable, { ids, ...times })
-    const runs = new Map<string, FoundRun>()
+    const derived = times === undefined ? new Map() : await readPipelines(db, spans, { ids, ...times })
+    const found = new Map<string, FoundRun>()
     for (const place of rows) {
-      const pipeline: DerivedPipeline | undefined = pipelines.get(keyOf(place))
+      const pipeline: DerivedPipeline | undefined = derived.get(keyOf(place))
       // Another version of the span may have another start; the run is listed by the newest version.
       if (pipeline === undefined || pipeline.summary.start_ns !== place.ns) continue
-      if (isMatch(pipeline.summary, filter)) runs.set(keyOf(place), { ...pipeline, position: positionOf(place) })
+      if (isMatch(pipeline.summary, filter)) found.set(keyOf(place), { ...pipeline, position: positionOf(place) })
     }
-    yield { runs: [...runs.values()], next }
+    yield { runs: [...found.values()], next }
   }
 }
 
@@ -117,22 +119,22 @@ function isMatch(run: RunSummary, { project, ref, status, children = false, text
 }
 
 /** Returns a condition that the span of every run meets that a filter selects, so that few others are read. */
-function narrowing({ service, project, ref, status, text }: RunFilter): { condition: string; parameters: Parameters } {
+function narrowing(
+  { service, project, ref, status, text }: RunFilter,
+  runs: RunSource,
+): { condition: string; parameters: Parameters } {
   const conditions = ['true']
   const parameters: Record<string, string | readonly string[]> = {}
   const add = (condition: string, values: Record<string, string | readonly string[]>) => {
     conditions.push(`(${condition})`)
     Object.assign(parameters, values)
   }
-  const entriesOf = (map: string, keys: readonly string[]) => keys.map((key) => `${map}['${key}']`)
   if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: namesOf(service) })
-  if (ref !== undefined) add(`{ref:String} IN (${entriesOf('SpanAttributes', runKeys.ref)})`, { ref })
+  if (ref !== undefined) add(`has(${runs.refs}, {ref:String})`, { ref })
   if (project !== undefined) {
-    const names = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.name))
-    const urls = ['SpanAttributes', 'ResourceAttributes'].flatMap((map) => entriesOf(map, projectKeys.url))
     add(
-      `hasAny([${names}], {projects:Array(String)})
-       OR arrayExists(url -> position(url, {slug:String}) > 0 OR position(url, '%') > 0, [${urls}])`,
+      `hasAny(${runs.projectNames}, {projects:Array(String)})
+       OR arrayExists(url -> position(url, {slug:String}) > 0 OR position(url, '%') > 0, ${runs.projectUrls})`,
       { projects: [project, lastPart(project)], slug: lastPart(project) },
     )
   }
@@ -141,21 +143,13 @@ function narrowing({ service, project, ref, status, text }: RunFilter): { condit
       status,
       ...Object.keys(words).filter((word) => words[word] === status),
     ]
-    add(
-      `hasAny([${entriesOf('SpanAttributes', [...runKeys.status, ...runKeys.result, ...runKeys.state])}], {words:Array(String)})
-       OR (StatusCode = 'Error' AND {status:String} = 'failed')`,
-      { words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])], status },
-    )
+    add(`hasAny(${runs.statusWords}, {words:Array(String)}) OR (StatusCode = 'Error' AND {status:String} = 'failed')`, {
+      words: [...new Set([...wordsFor(resultWords), ...wordsFor(stateWords)])],
+      status,
+    })
   }
-  if (text !== undefined) {
-    add(
-      `positionCaseInsensitive(SpanName, {part:String}) > 0
-       OR arrayExists(v -> positionCaseInsensitive(v, {part:String}) > 0, mapValues(SpanAttributes))
-       OR arrayExists(v -> positionCaseInsensitive(v, {part:String}) > 0 OR position(v, '%') > 0, mapValues(ResourceAttributes))`,
-      // A full path is made of two attributes.
-      { part: longestPart(text, /[^\x20-\x7e]|\//) },
-    )
-  }
+  // A full path is made of two attributes.
+  if (text !== undefined) add(runs.mayContain, { part: longestPart(text, /[^\x20-\x7e]|\//) })
   return { condition: conditions.join(' AND '), parameters }
 }
 
@@ -187,11 +181,11 @@ export async function listRuns(
 
 /** Returns the run at the root of a trace; `undefined` if the trace has none. */
 export async function findPipeline(source: Source, traceId: string): Promise<DerivedPipeline | undefined> {
-  const { db, schema, pipelineTable } = source
+  const { db, schema, pipelines } = source
   if (!schema.has(TRACES)) return undefined
   const times = await timesOfTraces(db, schema, [traceId])
   if (times === undefined) return undefined
-  const runs = [...(await readPipelines(db, pipelineTable, { ids: [traceId], ...times })).values()]
+  const runs = [...(await readPipelines(db, pipelines.spans, { ids: [traceId], ...times })).values()]
   return runs.sort(
     ({ summary: a }, { summary: b }) =>
       Number(a.is_child) - Number(b.is_child) ||
@@ -200,30 +194,19 @@ export async function findPipeline(source: Source, traceId: string): Promise<Der
   )[0]
 }
 
-/** The attributes of a run that facets are read from, with those of its resource. */
-const facetKeys = [...runKeys.ref, ...runKeys.status, ...runKeys.result, ...runKeys.state]
-const projectAttributes = [...projectKeys.name, ...projectKeys.owner, ...projectKeys.url]
-
 export async function findFacets(source: Source, service: string | undefined): Promise<RunFacets> {
-  const { db, schema, pipelineTable } = source
+  const { db, schema } = source
   if (!schema.has(TRACES)) return { services: [], projects: [], refs: [], statuses: [] }
-  const only = (keys: string, map: string) => `mapFilter((k, v) -> has({${keys}:Array(String)}, k), ${map})`
-  const parameters = { ...marks, runOnly: [...facetKeys, ...projectAttributes], projectOnly: projectAttributes }
+  const { table, condition, attributes, resource } = source.pipelines.facets
   const services = await db.rows<{ service: string }>(
-    `SELECT DISTINCT ${serviceName} AS service FROM ${pipelineTable} WHERE ${isRunSpan}
-     ORDER BY service LIMIT {limit:UInt32}`,
-    { ...parameters, limit: MAX_FACET_VALUES },
+    `SELECT DISTINCT ${serviceName} AS service FROM ${table} WHERE ${condition} ORDER BY service LIMIT {limit:UInt32}`,
+    { limit: MAX_FACET_VALUES },
   )
-  const rows = await db.rows<{
-    is_error: number
-    attributes: Record<string, string>
-    resource: Record<string, string>
-  }>(
-    `SELECT DISTINCT StatusCode = 'Error' AS is_error, ${only('runOnly', 'SpanAttributes')} AS attributes,
-       ${only('projectOnly', 'ResourceAttributes')} AS resource
-     FROM ${pipelineTable} WHERE ${isRunSpan} ${service === undefined ? '' : 'AND ServiceName IN {services:Array(String)}'}
+  const rows = await db.rows<{ is_error: number; attributes: TextMap; resource: TextMap }>(
+    `SELECT DISTINCT StatusCode = 'Error' AS is_error, ${attributes} AS attributes, ${resource} AS resource
+     FROM ${table} WHERE ${condition} ${service === undefined ? '' : 'AND ServiceName IN {services:Array(String)}'}
      LIMIT {limit:UInt32}`,
-    { ...parameters, ...(service !== undefined && { services: namesOf(service) }), limit: MAX_COMBINATIONS },
+    { ...(service !== undefined && { services: namesOf(service) }), limit: MAX_COMBINATIONS },
   )
   const found = rows.map(({ is_error, attributes, resource }) => {
     const own = new AttributeMap(toKeyValues(attributes))
@@ -274,14 +257,23 @@ async function lastSuccessfulRuns(source: Source, { service, project, ref }: Run
   return found
 }
 
-/** The runs that statistics are computed from. */
+/** The runs that statistics are computed from if they are not in memory. */
 const MAX_RUNS = 2_000
 /** How long before and after its runs a trace can have other spans. */
 const SLACK_NS = 24n * 3_600n * 1_000_000_000n
 
-export async function readInsights(source: Source, query: InsightsQuery): Promise<Insights> {
+export async function readInsights(
+  source: Source,
+  query: InsightsQuery,
+  history: DerivedHistory | undefined,
+): Promise<Insights> {
   const range = insightsRange(query, source.nowMs())
   const known = { since: knownSince(range), until: range.until }
+  const kept = await history?.select(source, { known: known.since, needed: range.since })
+  if (kept !== undefined) {
+    const runs = startedIn(kept.runs, known).filter((run) => isOfHistory(run, query))
+    return { ...insightsOf({ runs, table: kept.table }, range), truncated: kept.isTruncated }
+  }
   const table = new RunTable()
   const { pipelines, isTruncated } = await runsOfRange(source, query, {
     sinceNs: nanosecondsOf(known.since),
@@ -304,26 +296,27 @@ async function runsOfRange(
   range: TimeRange,
 ): Promise<{ readonly pipelines: readonly DerivedPipeline[]; readonly isTruncated: boolean }> {
   const none = { pipelines: [], isTruncated: false }
-  const { db, schema, pipelineTable } = source
+  const { db, schema, pipelines } = source
   if (!schema.has(TRACES)) return none
-  const extent = await extentOf(db, pipelineTable, range)
+  const { table, condition: isRun } = pipelines.runs
+  const extent = await extentOf(db, table, range)
   if (extent === undefined) return none
-  const { condition, parameters } = narrowing({ service, project, ref })
-  const bounds = { ...marks, ...parameters, from: String(extent.oldestNs), to: String(extent.newestNs) }
-  const matching = `FROM ${pipelineTable} WHERE ${inRange} AND ${isRunSpan} AND ${condition}`
+  const { condition, parameters } = narrowing({ service, project, ref }, pipelines.runs)
   const runs = await db.rows<{ ns: string }>(
-    `SELECT ${nanoseconds('Timestamp')} AS ns ${matching} ORDER BY ns DESC LIMIT {limit:UInt32}`,
-    { ...bounds, limit: MAX_RUNS + 1 },
+    `SELECT ${nanoseconds('Timestamp')} AS ns FROM ${table} WHERE ${inRange} AND ${isRun} AND ${condition}
+     ORDER BY Timestamp DESC LIMIT {limit:UInt32}`,
+    { ...parameters, from: String(extent.oldestNs), to: String(extent.newestNs), limit: MAX_RUNS + 1 },
   )
   const since = runs.length > MAX_RUNS ? BigInt(runs[MAX_RUNS]!.ns) + 1n : extent.oldestNs
-  const starts = { ...bounds, first: String(since), last: String(extent.newestNs) }
-  const isOfRuns = `TraceId IN (SELECT TraceId FROM ${pipelineTable} WHERE
+  const isOfRuns = `TraceId IN (SELECT TraceId FROM ${table} WHERE
     Timestamp >= fromUnixTimestamp64Nano({first:Int64}) AND Timestamp < fromUnixTimestamp64Nano({last:Int64})
-    AND ${isRunSpan} AND ${condition})`
-  const pipelines = await readPipelinesWhere(db, pipelineTable, isOfRuns, {
-    ...starts,
+    AND ${isRun} AND ${condition})`
+  const derived = await readPipelinesWhere(db, pipelines.spans, isOfRuns, {
+    ...parameters,
+    first: String(since),
+    last: String(extent.newestNs),
     from: String(since > SLACK_NS ? since - SLACK_NS : 0n),
     to: String(extent.newestNs + SLACK_NS),
   })
-  return { pipelines: [...pipelines.values()], isTruncated: runs.length > MAX_RUNS }
+  return { pipelines: [...derived.values()], isTruncated: runs.length > MAX_RUNS }
 }

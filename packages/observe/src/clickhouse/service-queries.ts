@@ -6,6 +6,8 @@ import type { ObserveStatus } from '../status.ts'
 import { LOGS, metricTables, TRACES } from './exporter-schema.ts'
 import type { Source } from './source.ts'
 import { nanoseconds, serviceName } from './tables.ts'
+import type { ViewState } from './view-maintenance.ts'
+import { SERVICES } from './view-tables.ts'
 
 interface SignalTable {
   readonly signal: Signal
@@ -32,10 +34,12 @@ export async function listServices(
 ): Promise<Page<ServiceSummary>> {
   const tables = tablesOf(source)
   if (tables.length === 0) return { items: [], next: undefined }
-  const parts = tables.map(
-    ({ signal, table, time }) =>
-      `SELECT ${serviceName} AS name, '${signal}' AS signal, max(${nanoseconds(time)}) AS last FROM ${table} GROUP BY name`,
-  )
+  const parts = tables.map(({ signal, table, time }) => {
+    const [from, last] = source.views.servicesOf.has(table)
+      ? [`${SERVICES} WHERE Source = '${table}'`, 'LastSeen']
+      : [table, time]
+    return `SELECT ${serviceName} AS name, '${signal}' AS signal, max(${nanoseconds(last)}) AS last FROM ${from} GROUP BY name`
+  })
   const rows = await source.db.rows<{ name: string; signals: string[]; last: string }>(
     `SELECT name, groupUniqArray(signal) AS signals, max(last) AS last FROM (${parts.join(' UNION ALL ')})
      WHERE name > {after:String} GROUP BY name ORDER BY name LIMIT {limit:UInt32}`,
@@ -58,10 +62,26 @@ function minuteOf(ns: string): string {
   return new Date(ms - (ms % MINUTE_MS)).toISOString()
 }
 
+/** Returns a sentence about the tables that queries read. */
+function sentenceAbout(state: ViewState, hasPipelines: boolean): string {
+  if (hasPipelines) return "Lists of pipelines and insights are read from Penstock's views."
+  switch (state.kind) {
+    case 'refused':
+      return `Penstock has no views there, so queries are slower: ${state.reason}.`
+    case 'not_created':
+      return 'Penstock has no views there, so queries are slower; observe.createViews lets it create them.'
+    case 'failed':
+      return "Penstock's views could not be completed yet, so queries are slower; the log says why."
+    case 'filling':
+    case 'created':
+      return "Penstock's views are not complete yet, so queries are slower."
+  }
+}
+
 const PURPOSE =
   'A ClickHouse database that an OpenTelemetry Collector writes to. Its operator decides how long it keeps data.'
 
-export async function readStatus(source: Source): Promise<ObserveStatus> {
+export async function readStatus(source: Source, viewState: ViewState): Promise<ObserveStatus> {
   const kept = { spans: 0, log_records: 0, points: 0 }
   const columns = { traces: 'spans', logs: 'log_records', metrics: 'points' } as const
   let oldest: bigint | undefined
@@ -73,7 +93,7 @@ export async function readStatus(source: Source): Promise<ObserveStatus> {
     if (rows !== '0' && (oldest === undefined || BigInt(first) < oldest)) oldest = BigInt(first)
   }
   return {
-    purpose: PURPOSE,
+    purpose: `${PURPOSE} ${sentenceAbout(viewState, source.views.hasPipelines)}`,
     retention_seconds: null,
     max_bytes: null,
     used_bytes: null,

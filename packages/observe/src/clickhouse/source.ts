@@ -1,12 +1,14 @@
 import type { ClickHouse } from './clickhouse-client.ts'
 import type { ExporterSchema } from './exporter-schema.ts'
+import type { PipelineSource } from './pipeline-source.ts'
+import type { ReadyViews } from './ready-views.ts'
 
 /** The database and tables that the queries read. */
 export interface Source {
   readonly db: ClickHouse
   readonly schema: ExporterSchema
-  /** The table with at least the spans of pipelines, jobs and stages. */
-  readonly pipelineTable: string
+  readonly views: ReadyViews
+  readonly pipelines: PipelineSource
   nowMs(): number
   /** Returns a function that tells whether a search that starts now has taken its time. */
   deadline(): () => boolean

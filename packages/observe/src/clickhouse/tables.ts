@@ -8,24 +8,30 @@ export const nanoseconds = (column: string): string => `toUnixTimestamp64Nano(to
 
 const NS_PER_SECOND = 1_000_000_000n
 
-/** The first and the last time of a table, with an exclusive end; `undefined` if it is empty. */
+/**
+ * Returns the first and the last time of a table within a range, with an exclusive end; `undefined` if it has no rows there.
+ *
+ * @param time the column of times; one of whole seconds gives a range that is up to a second too long
+ */
 export async function extentOf(
   db: ClickHouse,
   table: string,
   range: TimeRange,
+  time = 'Timestamp',
 ): Promise<{ readonly oldestNs: bigint; readonly newestNs: bigint } | undefined> {
   const { rows, first, last } = await db.row<{ rows: string; first: string; last: string }>(
-    `SELECT count() AS rows, ${nanoseconds('min(Timestamp)')} AS first, ${nanoseconds('max(Timestamp)')} AS last FROM ${table}`,
+    `SELECT count() AS rows, ${nanoseconds(`min(${time})`)} AS first, ${nanoseconds(`max(${time})`)} AS last FROM ${table}`,
   )
   const { sinceNs, untilNs } = rangeEnds(range)
-  const [oldest, newest] = [BigInt(first), BigInt(last) + 1n]
+  const [oldest, newest] = [BigInt(first), BigInt(last) + (time === 'Timestamp' ? 1n : NS_PER_SECOND)]
   const extent = { oldestNs: sinceNs > oldest ? sinceNs : oldest, newestNs: untilNs < newest ? untilNs : newest }
   return rows === '0' || extent.oldestNs >= extent.newestNs ? undefined : extent
 }
 
-/** The condition that a row of a table is in the range `{from:Int64}` to `{to:Int64}`. */
-export const inRange =
-  'Timestamp >= fromUnixTimestamp64Nano({from:Int64}) AND Timestamp < fromUnixTimestamp64Nano({to:Int64})'
+/** Returns the condition that a column of times is in the range `{from:Int64}` to `{to:Int64}`. */
+export const inRangeOf = (column: string): string =>
+  `${column} >= fromUnixTimestamp64Nano({from:Int64}) AND ${column} < fromUnixTimestamp64Nano({to:Int64})`
+export const inRange = inRangeOf('Timestamp')
 
 export interface TraceTimes extends Parameters {
   readonly from: string

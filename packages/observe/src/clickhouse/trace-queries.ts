@@ -8,6 +8,7 @@ import { TRACES } from './exporter-schema.ts'
 import { attributesPart, spanKinds, statusCodes, type TextMap, withoutDefaults } from './otlp-json.ts'
 import type { Source } from './source.ts'
 import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
+import { LIST_KEYS } from './view-tables.ts'
 
 interface TracePlace {
   readonly ns: string
@@ -41,10 +42,12 @@ export async function listTraces(
   const { limit, after, service, minDurationNs, hasErrors = false } = query
   const extent = await extentOf(db, TRACES, query)
   if (extent === undefined) return nothing
-  const { conditions, parameters } = spanConditions(query)
+  const ids = await findByAttributes(source, query, extent)
+  if (ids?.length === 0) return nothing
+  const { conditions, parameters } = spanConditions(query, ids)
   const batchRows = Math.max(MIN_BATCH, Math.min(limit + 1, MAX_BATCH))
   const places = backwards<TracePlace>(
-    { ...extent, after, lowestKey: NO_ID, batchRows },
+    { ...extent, after, lowestKey: NO_ID, batchRows, isWhole: ids !== undefined },
     ({ from, to, after }) =>
       db.rows(
         `SELECT TraceId AS trace_id, min(${nanoseconds('Timestamp')}) AS ns FROM ${TRACES}
@@ -76,29 +79,80 @@ export async function listTraces(
   return { items, next: undefined }
 }
 
-/** Returns the conditions of the spans from which traces are looked for. */
-function spanConditions({ service, attributes = [], hasErrors = false }: TraceQuery): {
-  conditions: string[]
-  parameters: Parameters
-} {
+/** The traces beyond which a search by attributes reads them in windows of time, as other lists. */
+const MAX_FOUND = 500
+
+/**
+ * Returns the ids of the traces with a span that has all attributes; `undefined` if there are many of them, or if one of the attributes
+ * may be a list, which no index of the exporter has the texts of.
+ */
+async function findByAttributes(
+  { db, views }: Source,
+  { attributes = [], service }: TraceQuery,
+  { oldestNs }: { readonly oldestNs: bigint },
+): Promise<readonly string[] | undefined> {
+  const [first, ...others] = attributes
+  if (first === undefined || !views.hasListKeys) return undefined
+  const keys = attributes.map(({ key }) => key)
+  const lists = await db.row<{ lists: string }>(
+    `SELECT count() AS lists FROM ${LIST_KEYS} WHERE Key IN {keys:Array(String)}`,
+    { keys },
+  )
+  if (lists.lists !== '0') return undefined
+  const all = attributeParameters(attributes)
+  const isEqual = (map: string, index: number) => `${map}[{key${index}:String}] = {value${index}:String}`
+  const ofOthers = others.map((_, at) => `AND (${maps.map((map) => isEqual(map, at + 1)).join(' OR ')})`).join(' ')
+  // One statement for each map, because an index is of no use to a condition on either of them.
+  const parts = maps.map(
+    (map) => `SELECT TraceId FROM ${TRACES} WHERE ${sinceFirstSpan(service)} AND TraceId != ''
+      AND has(mapValues(${map}), {value0:String}) AND mapContains(${map}, {key0:String}) AND ${isEqual(map, 0)} ${ofOthers}`,
+  )
+  const rows = await db.rows<{ id: string }>(
+    `SELECT DISTINCT TraceId AS id FROM (${parts.join(' UNION ALL ')}) LIMIT {limit:UInt32}`,
+    { ...all, from: String(oldestNs), limit: MAX_FOUND + 1 },
+  )
+  return rows.length > MAX_FOUND ? undefined : rows.map(({ id }) => id)
+}
+
+const maps = ['SpanAttributes', 'ResourceAttributes'] as const
+
+/** Returns the condition of all spans of a trace that is listed: they start after its first one, but perhaps before that of a service. */
+const sinceFirstSpan = (service: string | undefined): string =>
+  service === undefined ? 'Timestamp >= fromUnixTimestamp64Nano({from:Int64})' : 'true'
+
+const attributeParameters = (attributes: NonNullable<TraceQuery['attributes']>): Parameters =>
+  Object.fromEntries(
+    attributes.flatMap(({ key, value }, index) => [
+      [`key${index}`, key],
+      [`value${index}`, value],
+    ]),
+  )
+
+/**
+ * Returns the conditions of the spans from which traces are looked for.
+ *
+ * @param ids the traces with the attributes, if they are known
+ */
+function spanConditions(
+  { service, attributes = [], hasErrors = false }: TraceQuery,
+  ids: readonly string[] | undefined,
+): { conditions: string[]; parameters: Parameters } {
   const conditions: string[] = []
-  const parameters: Record<string, string | readonly string[]> = {}
-  // All spans of a trace start after its first one. The first one of a service may not be the first of its trace.
-  const since = service === undefined ? 'Timestamp >= fromUnixTimestamp64Nano({from:Int64})' : 'true'
-  if (service !== undefined) {
-    conditions.push('ServiceName IN {services:Array(String)}')
-    parameters.services = namesOf(service)
-  }
+  const since = sinceFirstSpan(service)
+  if (service !== undefined) conditions.push('ServiceName IN {services:Array(String)}')
   if (hasErrors) conditions.push(`TraceId IN (SELECT TraceId FROM ${TRACES} WHERE ${since} AND StatusCode = 'Error')`)
-  if (attributes.length > 0) {
-    const all = attributes.map((attribute, index) => {
-      parameters[`key${index}`] = attribute.key
-      parameters[`value${index}`] = attribute.value
-      return hasAttribute(index)
-    })
-    conditions.push(`TraceId IN (SELECT TraceId FROM ${TRACES} WHERE ${since} AND ${all.join(' AND ')})`)
+  if (ids !== undefined) conditions.push('TraceId IN {ids:Array(String)}')
+  else if (attributes.length > 0) {
+    const all = attributes.map((_, index) => hasAttribute(index)).join(' AND ')
+    conditions.push(`TraceId IN (SELECT TraceId FROM ${TRACES} WHERE ${since} AND ${all})`)
   }
-  return { conditions, parameters }
+  return {
+    conditions,
+    parameters: {
+      ...(service !== undefined && { services: namesOf(service) }),
+      ...(ids === undefined ? attributeParameters(attributes) : { ids }),
+    },
+  }
 }
 
 /** Returns the condition that a span or its resource has the attribute with a number among the parameters. */
@@ -107,7 +161,7 @@ function hasAttribute(index: number): string {
   const inMap = (map: string) =>
     `(mapContains(${map}, ${key}) AND (${map}[${key}] = ${value}
       OR (startsWith(${map}[${key}], '[') AND has(JSONExtract(${map}[${key}], 'Array(String)'), ${value}))))`
-  return `(${inMap('SpanAttributes')} OR ${inMap('ResourceAttributes')})`
+  return `(${maps.map(inMap).join(' OR ')})`
 }
 
 async function readTraces(
