@@ -28,7 +28,7 @@ export interface Prometheus extends Backend {
 export interface PrometheusStart {
   /** The age of the oldest points, in days, which is longer than that of the published configuration. */
   readonly windowDays?: number
-  /** The address of a gateway that is scraped every second, instead of that of the published configuration. */
+  /** The address of a gateway that is scraped five times a second, instead of that of the published configuration. */
   readonly scraped?: string
 }
 
@@ -105,7 +105,7 @@ function configured(published: string, { windowDays, scraped }: PrometheusStart)
   if (scraped === undefined) {
     replace(/^scrape_configs:[\s\S]*$/m, '')
   } else {
-    replace(/scrape_interval: \S+/, 'scrape_interval: 1s')
+    replace(/scrape_interval: \S+/, 'scrape_interval: 200ms')
     replace(/targets: \[\S+\]/, `targets: ['${scraped}']`)
   }
   return text
