@@ -59,7 +59,7 @@ function runGo(args, { cwd, env = {}, keepOutput = false }, log) {
     encoding: 'utf8',
   })
   if (go.error?.code === 'ENOENT') {
-    throw new BuildFailure('Go is not installed; install Go 1.25 or newer, see https://go.dev/dl/')
+    throw new BuildFailure('Go is not installed; install Go 1.26 or newer, see https://go.dev/dl/')
   }
   if (go.error !== undefined) throw new BuildFailure(`could not start Go: ${go.error.message}`)
   if (go.status !== 0) throw new BuildFailure('the build failed')
