@@ -53,6 +53,16 @@ export const prometheusLosses: readonly PrometheusLoss[] = [
     applies: (_, __, { attributes }) => attributes.some(({ key }) => !promotedAttributes.includes(key)),
   },
   {
+    id: 'exemplars of gauges',
+    reason: 'not stored',
+    applies: (point, { data }) => data?.type === 'gauge' && 'exemplars' in point && point.exemplars.length > 0,
+  },
+  {
+    id: 'description and unit',
+    reason: 'not stored; the unit is part of the name',
+    applies: (_, { description, unit }) => description !== '' && unit !== '',
+  },
+  {
     id: 'name and version of the scope',
     reason: 'not stored, unless `promote_scope_metadata` is set',
     applies: () => true,

@@ -45,6 +45,34 @@ export function samplesOf({ resources }: OtlpRequest<'metrics'>): PrometheusSamp
   )
 }
 
+/** An exemplar of a series. Prometheus stores none of gauges. */
+export interface PrometheusExemplar {
+  readonly labels: Labels
+  readonly traceId: string
+  readonly spanId: string
+  readonly ms: number
+  readonly value: number
+}
+
+/** Returns the exemplars that Prometheus should store of a request. That of a histogram belongs to the bucket of its value. */
+export function exemplarsOf({ resources }: OtlpRequest<'metrics'>): PrometheusExemplar[] {
+  return resources.flatMap(({ resource, scopes }) =>
+    scopes.flatMap(({ items }) => items.flatMap((metric) => exemplarsOfMetric(resource, metric))),
+  )
+}
+
+/** Returns the labels of `target_info` for each resource of a request. */
+export const targetsOf = ({ resources }: OtlpRequest<'metrics'>): Labels[] =>
+  resources.map(({ resource: { attributes } }) => {
+    const service = attributes.find(({ key }) => key === 'service.name')!
+    const others = attributes.filter((each) => each !== service)
+    return {
+      ...Object.fromEntries(others.map((each) => [labelName(each.key), textOf(each)])),
+      __name__: 'target_info',
+      job: textOf(service),
+    }
+  })
+
 /** Returns a text that is the same for the same labels. */
 export const seriesKey = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -73,6 +101,30 @@ function samplesOfMetric(resource: Resource, { name, data }: Metric): Prometheus
       sample('_sum', point.sum!),
     ]
   })
+}
+
+function exemplarsOfMetric(resource: Resource, { name, data }: Metric): PrometheusExemplar[] {
+  if (data === undefined || data.type === 'gauge') return []
+  const points = data.dataPoints as readonly (NumberDataPoint | HistogramDataPoint)[]
+  return points.flatMap((point) =>
+    point.exemplars.map(({ traceId, spanId, timeUnixNano, value: measured }) => {
+      const value = Number(measured?.value)
+      const bucket = 'explicitBounds' in point ? { le: bucketOf(value, point) } : {}
+      const suffix = 'explicitBounds' in point ? '_bucket' : ''
+      return {
+        labels: { ...labelsOf(resource, point.attributes), ...bucket, __name__: prometheusNames[name] + suffix },
+        traceId,
+        spanId,
+        ms: Number(timeUnixNano / 1_000_000n),
+        value,
+      }
+    }),
+  )
+}
+
+function bucketOf(value: number, { explicitBounds }: HistogramDataPoint): string {
+  const bound = explicitBounds.find((each) => value <= each)
+  return bound === undefined ? '+Inf' : String(bound)
 }
 
 function labelsOf({ attributes }: Resource, pointAttributes: readonly KeyValue[]): Labels {

@@ -4,6 +4,7 @@ import { neededCollector } from '../collector/collector-suite.ts'
 import { describeWithPrograms } from '../collector/program-suite.ts'
 import { convertedFixtures, exportFixtures } from '../contract/exported-fixtures.ts'
 import { neededBackend } from './backend.ts'
+import { victoriaLogsLosses } from './log-losses.ts'
 import { rowsOf, withoutOwnFields } from './log-rows.ts'
 import { openWay, routes } from './routes.ts'
 import { startVictoriaLogs, type VictoriaLogs } from './victoria-logs.ts'
@@ -33,6 +34,15 @@ describeWithPrograms('VictoriaLogs', [neededBackend('victoria-logs'), neededColl
       const stored = (await store.query('*')).map(withoutOwnFields)
       expect(stored.map(inOrder).toSorted()).toEqual(sent.flatMap(rowsOf).map(inOrder).toSorted())
     })
+  })
+
+  test.each(victoriaLogsLosses)('$id: occurs in what is sent', ({ applies }) => {
+    const all = sent.flatMap(({ resources }) =>
+      resources.flatMap(({ resource, scopes }) =>
+        scopes.flatMap(({ items }) => items.map((record) => applies(record, resource))),
+      ),
+    )
+    expect(all).toContain(true)
   })
 })
 
