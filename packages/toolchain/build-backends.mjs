@@ -3,6 +3,7 @@
  * Builds the backends of test/backends/programs.json and prints their paths as a line of JSON, the last line.
  *
  *   node build-backends.mjs                build them, unless the cache has them
+ *   node build-backends.mjs prometheus     build only those that are named
  *   node build-backends.mjs --print-path   only print their paths, even if they are not built
  *
  * A program is built in its module as the Go proxy serves it, with the versions and checksums of the dependencies that the
@@ -13,11 +14,14 @@ import { join } from 'node:path'
 import { BuildFailure, buildProgram, programPath } from './pinned-program.mjs'
 
 const manifest = new URL('../../test/backends/programs.json', import.meta.url)
-const programs = Object.entries(JSON.parse(readFileSync(manifest, 'utf8'))).map(([name, row]) => ({
-  name,
-  row,
-  path: programPath(name, JSON.stringify(row)),
-}))
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const programs = Object.entries(JSON.parse(readFileSync(manifest, 'utf8')))
+  .filter(([name]) => named.length === 0 || named.includes(name))
+  .map(([name, row]) => ({ name, row, path: programPath(name, JSON.stringify(row)) }))
+if (programs.length < named.length) {
+  console.error(`the manifest lists other names than ${named.join(' and ')}`)
+  process.exit(1)
+}
 
 let isComplete = true
 if (!process.argv.includes('--print-path')) {

@@ -269,6 +269,9 @@ function compareWithGitlabReceiver() {
 
 /** Writes a page by running the test that checks it with `--update`. */
 function writeByTest(test) {
-  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', test, '--update'], { cwd: root, stdio: 'inherit' })
+  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', test, '--update'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
   if (status !== 0) process.exitCode = status ?? 1
 }

@@ -76,7 +76,6 @@ export function decodedUiTrace({ spans, processes }: UiTrace): OtlpRequest<'trac
 }
 
 function spanOf(span: UiSpan): Span {
-  if (span.warnings !== null && span.warnings.length > 0) throw new Error(`warnings: ${span.warnings.join()}`)
   const startTimeUnixNano = BigInt(span.startTime) * 1000n
   const parent = span.references.find(({ refType, traceID }) => refType === 'CHILD_OF' && traceID === span.traceID)
   const status = statuses[textOf(span, 'otel.status_code')]
@@ -111,6 +110,7 @@ function spanOf(span: UiSpan): Span {
       })),
     droppedLinksCount: 0,
     status: status === undefined ? undefined : { code: status, message: textOf(span, 'otel.status_description') },
+    ...(span.warnings && { warnings: span.warnings }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { decodeRequest, type OtlpRequest } from '@penstock/otlp'
+import { decodeRequest, type OtlpRequest, type Span } from '@penstock/otlp'
 import { freePort } from '../collector/free-port.ts'
 import { type Backend, startBackend } from './backend.ts'
 import { decodedUiTrace, type UiTrace } from './jaeger-ui.ts'
@@ -13,12 +13,36 @@ export interface Jaeger extends Backend {
   /** The base URL of its OTLP/HTTP receiver. */
   readonly otlpUrl: string
   readonly queryUrl: string
-  /** Returns a trace from `/api/v3`. */
+  /** Returns a trace from `/api/v3`, as it is stored, with warnings as a field `warnings` of its spans. */
   trace(traceId: string): Promise<OtlpRequest<'traces'>>
   /** Returns a trace as the user interface and Grafana read it, translated back to OTLP. */
   shownTrace(traceId: string): Promise<OtlpRequest<'traces'>>
   /** Returns the traces that `/api/traces` finds, which Grafana uses for searches. */
   search(parameters: Readonly<Record<string, string>>): Promise<UiTrace[]>
+}
+
+/** A span with the warnings that Jaeger has added to it. */
+type WarnedSpan = Span & { readonly warnings?: readonly unknown[] }
+
+/** The attribute that has the warnings. */
+const warningsKey = '@jaeger@warnings'
+
+function withWarningsApart({ resources }: OtlpRequest<'traces'>): OtlpRequest<'traces'> {
+  const apart = (span: Span): WarnedSpan => {
+    const warnings = span.attributes.find(({ key }) => key === warningsKey)
+    if (warnings?.type !== 'array') return span
+    return {
+      ...span,
+      attributes: span.attributes.filter((each) => each !== warnings),
+      warnings: warnings.value.map(({ value }) => value),
+    }
+  }
+  return {
+    resources: resources.map((group) => ({
+      ...group,
+      scopes: group.scopes.map((scope) => ({ ...scope, items: scope.items.map(apart) })),
+    })),
+  }
 }
 
 /** Starts Jaeger with the published configuration. */
@@ -59,8 +83,8 @@ export async function startJaeger(storage: JaegerStorage): Promise<Jaeger> {
     otlpUrl: `http://${otlp}`,
     queryUrl,
     async trace(traceId) {
-      const { result } = (await answer(`/api/v3/traces/${traceId}`)) as { result: object }
-      return decodeRequest('traces', Buffer.from(JSON.stringify(result)), 'json')
+      const { result } = (await answer(`/api/v3/traces/${traceId}?raw_traces=true`)) as { result: object }
+      return withWarningsApart(decodeRequest('traces', Buffer.from(JSON.stringify(result)), 'json'))
     },
     async shownTrace(traceId) {
       const [trace] = await found(`/api/traces/${traceId}`)

@@ -21,7 +21,8 @@ export const victoriaLogsLosses: readonly LogLoss[] = [
   },
   {
     id: 'resource, scope and attributes apart',
-    reason: 'fields of one record under the same names; the name and version of the scope are `scope.name` and `scope.version`',
+    reason:
+      'fields of one record under the same names; the name and version of the scope are `scope.name` and `scope.version`',
     applies: (_, { attributes }) => attributes.length > 0,
   },
   {

@@ -45,20 +45,24 @@ const figures: Readonly<Record<string, (facts: Facts) => Readonly<Record<string,
         ({ labels }) => keyOf(labels.vcs_repository_name, labels.cicd_pipeline_task_type),
       )
     const counts = of('count')
-    const means = [...of('sum')].map(([key, group]) => [key, valueOf(group) / valueOf(counts.get(key)!)] as const)
+    const means = [...of('sum')].map(([key, group]) => [key, totalOf(group) / totalOf(counts.get(key)!)] as const)
     return largest(10, Object.fromEntries(means))
   },
   'Failures by reason A': ({ samples }) => {
     const errors = samples.filter(({ labels }) => labels.__name__ === 'cicd_pipeline_run_errors_total')
     const byReason = groupedBy(errors, ({ labels }) => labels.error_type ?? '')
-    return Object.fromEntries([...byReason].map(([reason, group]) => [reason, valueOf(group)]))
+    return Object.fromEntries([...byReason].map(([reason, group]) => [reason, totalOf(group)]))
   },
 }
 
 /** The figures that each query of PromQL should return of the pipelines that finished within an interval. */
-const figuresOverTime: Readonly<Record<string, (finished: readonly PipelineFact[]) => Readonly<Record<string, number>>>> = {
+const figuresOverTime: Readonly<
+  Record<string, (finished: readonly PipelineFact[]) => Readonly<Record<string, number>>>
+> = {
   'Runs by result A': (finished) =>
-    Object.fromEntries([...groupedBy(finished, ({ result }) => result ?? '')].map(([key, group]) => [key, group.length])),
+    Object.fromEntries(
+      [...groupedBy(finished, ({ result }) => result ?? '')].map(([key, group]) => [key, group.length]),
+    ),
   'Median duration of runs A': (finished) => {
     const durations = durationsOf(finished)
     return durations.length === 0 ? {} : { '': bucketQuantile(0.5, durations) }
@@ -90,9 +94,7 @@ const rows: Readonly<Record<string, (jobs: readonly JobFact[]) => readonly LogRo
     return [...retried].map(([key, runs]) => ({ ...jobFields(key), retried: String(runs.length) }))
   },
   'Logs of failed jobs A': (jobs) =>
-    jobs
-      .filter(({ status }) => status === 'failed')
-      .map(({ spanId, name }) => ({ span_id: spanId, 'job.name': name })),
+    jobs.filter(({ status }) => status === 'failed').map(({ spanId, name }) => ({ span_id: spanId, 'job.name': name })),
 }
 
 describeWithPrograms(
@@ -120,7 +122,9 @@ describeWithPrograms(
 
     test('are all compared', () => {
       const compared = [figures, figuresOverTime, rows].flatMap((table) => Object.keys(table))
-      expect([...queries.keys()].toSorted()).toEqual([...compared, 'Longest failed pipelines of the service A'].toSorted())
+      expect([...queries.keys()].toSorted()).toEqual(
+        [...compared, 'Longest failed pipelines of the service A'].toSorted(),
+      )
     })
 
     describe.each([
@@ -144,7 +148,9 @@ describeWithPrograms(
 
       test.each(Object.keys(figures))('%s', async (name) => {
         const found = await prometheus.instant(promql(name), endSeconds)
-        const actual = Object.fromEntries(found.map(({ metric, values: [last] }) => [labelsKey(metric), Number(last![1])]))
+        const actual = Object.fromEntries(
+          found.map(({ metric, values: [last] }) => [labelsKey(metric), Number(last![1])]),
+        )
         expectFigures(actual, figures[name]!(facts()))
       })
 
@@ -210,7 +216,7 @@ function longestBySeries({ samples }: Facts): number[] {
   return [...bySeries.values()].map((group) => Math.max(...group.map(({ value }) => value)))
 }
 
-const valueOf = (samples: readonly PrometheusSample[]): number => sumOf(samples.map(({ value }) => value))
+const totalOf = (samples: readonly PrometheusSample[]): number => sumOf(samples.map(({ value }) => value))
 
 /** Returns a key for the values of several labels. */
 const keyOf = (...labels: readonly (string | undefined)[]): string => labels.map((label) => label ?? '').join('|')
@@ -233,5 +239,6 @@ const inOrder = (table: readonly LogRow[]): string[] =>
 
 function expectFigures(actual: Readonly<Record<string, number>>, expected: Readonly<Record<string, number>>): void {
   expect(Object.keys(actual).toSorted()).toEqual(Object.keys(expected).toSorted())
-  for (const [key, figure] of Object.entries(expected)) expect([key, actual[key]]).toEqual([key, expect.closeTo(figure, 6)])
+  for (const [key, figure] of Object.entries(expected))
+    expect([key, actual[key]]).toEqual([key, expect.closeTo(figure, 6)])
 }

@@ -20,7 +20,10 @@ export interface Prometheus extends Backend {
   /** Returns the result of an instant query at a time, in seconds since 1970. */
   instant(query: string, atSeconds: number): Promise<PrometheusSeries[]>
   /** Returns the result of a range query. */
-  range(query: string, range: { startSeconds: number; endSeconds: number; stepSeconds: number }): Promise<PrometheusSeries[]>
+  range(
+    query: string,
+    range: { startSeconds: number; endSeconds: number; stepSeconds: number },
+  ): Promise<PrometheusSeries[]>
   /** Returns the answer to another question of the API, below `/api/v1`. */
   api<T>(path: string, parameters: Readonly<Record<string, string>>): Promise<T>
 }
@@ -36,10 +39,10 @@ export interface PrometheusStart {
 const features = /--enable-feature=(\S+)/.exec(readFileSync(config, 'utf8'))![1]!
 
 /** Starts Prometheus with the published configuration, except for the limits and addresses that are named. */
-export async function startPrometheus({ windowDays, scraped }: PrometheusStart = {}): Promise<Prometheus> {
+export async function startPrometheus(start: PrometheusStart = {}): Promise<Prometheus> {
   const directory = mkdtempSync(join(tmpdir(), 'prometheus-config-'))
   const file = join(directory, 'prometheus.yaml')
-  writeFileSync(file, configured(readFileSync(config, 'utf8'), { windowDays, scraped }))
+  writeFileSync(file, configured(readFileSync(config, 'utf8'), start))
   const address = `127.0.0.1:${await freePort()}`
   const url = `http://${address}`
   const backend = await startBackend('prometheus', {

@@ -29,7 +29,10 @@ export async function startVictoriaLogs({ retentionDays }: { readonly retentionD
     async query(query) {
       // Rows can be read when they have been written to the storage, which happens every second.
       await fetch(`${url}/internal/force_flush`)
-      const response = await fetch(`${url}/select/logsql/query`, { method: 'POST', body: new URLSearchParams({ query }) })
+      const response = await fetch(`${url}/select/logsql/query`, {
+        method: 'POST',
+        body: new URLSearchParams({ query }),
+      })
       const text = await response.text()
       if (!response.ok) throw new Error(`${query}: ${text}`)
       return text
