@@ -1,4 +1,5 @@
 import type { LogRecord, Resource } from '@penstock/otlp'
+import { timeOf } from './log-rows.ts'
 
 /** Something of a log record that VictoriaLogs changes or does not store, by the name that docs/backends.md has for it. */
 export interface LogLoss {
@@ -6,6 +7,13 @@ export interface LogLoss {
   readonly reason: string
   /** Whether a record has it. A test fails if no record of the fixtures has it. */
   applies(record: LogRecord, resource: Resource): boolean
+}
+
+const nsPerDay = 86_400_000_000_000n
+
+/** Returns whether VictoriaLogs drops a record because of its time. */
+export function isTooFarAhead(record: LogRecord): boolean {
+  return timeOf(record) > BigInt(Date.now()) * 1_000_000n + 2n * nsPerDay
 }
 
 export const victoriaLogsLosses: readonly LogLoss[] = [
@@ -31,8 +39,13 @@ export const victoriaLogsLosses: readonly LogLoss[] = [
     applies: () => true,
   },
   {
+    id: 'a record that is more than two days in the future',
+    reason: 'not stored, although VictoriaLogs answers with status 200',
+    applies: isTooFarAhead,
+  },
+  {
     id: 'time of observation',
-    reason: 'not stored',
+    reason: 'not stored; it is the time of a record that has no other',
     applies: ({ observedTimeUnixNano }) => observedTimeUnixNano !== 0n,
   },
 ]

@@ -4,11 +4,11 @@ import type { LogRow } from './victoria-logs.ts'
 /** The fields that VictoriaLogs adds itself. */
 const ownFields = ['_stream', '_stream_id'] as const
 
-/** Returns the rows that VictoriaLogs should store of a request: every field as a text under its own name. */
-export function rowsOf({ resources }: OtlpRequest<'logs'>): LogRow[] {
+/** Returns the rows that VictoriaLogs should store of the kept records of a request: every field as a text under its own name. */
+export function rowsOf({ resources }: OtlpRequest<'logs'>, isKept: (record: LogRecord) => boolean): LogRow[] {
   return resources.flatMap(({ resource, scopes }) =>
     scopes.flatMap(({ scope, items }) =>
-      items.map((record) => ({
+      items.filter(isKept).map((record) => ({
         ...fieldsOf(resource.attributes),
         'scope.name': scope.name || 'unknown',
         'scope.version': scope.version || 'unknown',
@@ -19,13 +19,17 @@ export function rowsOf({ resources }: OtlpRequest<'logs'>): LogRow[] {
   )
 }
 
+/** Returns the time that VictoriaLogs stores: that of the observation, if there is no other. */
+export const timeOf = ({ timeUnixNano, observedTimeUnixNano }: LogRecord): bigint =>
+  timeUnixNano || observedTimeUnixNano
+
 /** Returns a stored row without the fields that VictoriaLogs adds. */
 export const withoutOwnFields = (row: LogRow): LogRow =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !ownFields.some((own) => own === name)))
 
 function recordFields(record: LogRecord): LogRow {
   return {
-    _time: timeText(record.timeUnixNano),
+    _time: timeText(timeOf(record)),
     _msg: record.body === undefined ? '' : textOf(record.body),
     trace_id: record.traceId,
     span_id: record.spanId,

@@ -1,6 +1,6 @@
 import { jaegerDiskLosses, jaegerMemoryLosses, jaegerUiLosses } from './jaeger-losses.ts'
 import { victoriaLogsLosses } from './log-losses.ts'
-import { prometheusLosses } from './prometheus-losses.ts'
+import { prometheusLosses, sharedSeriesLosses } from './prometheus-losses.ts'
 import { prometheusNames, promotedAttributes } from './prometheus-samples.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -56,9 +56,6 @@ A span, a point and a log record have the times of their pipeline, so a [backfil
 | VictoriaLogs | \`-retentionPeriod\` | status 200, and a line in its log |
 | Loki | \`reject_old_samples_max_age\` in \`limits_config\`, a week by default | status 400 |
 
-Points that are more than ten minutes in the future are refused by Prometheus, which answers the whole request with status 400.
-VictoriaLogs drops records that are more than two days in the future (\`-futureRetention\`).
-
 ## Jaeger
 
 \`/api/v3\` returns OTLP. With the storage \`memory\` it differs from what was sent in:
@@ -85,7 +82,7 @@ ${table(
   Object.entries(prometheusNames).map(([name, translated]) => [code(name), code(translated)]),
 )}
 
-${lossTable(prometheusLosses)}
+${lossTable([...prometheusLosses, ...sharedSeriesLosses])}
 
 For fewer series, use the [metrics mode](telemetry.md#metrics) \`cumulative\`, or \`windowed\` and a collector with
 [agent.yaml](../collector-config/agent.yaml), which Prometheus scrapes. Totals of several pipelines have the time of the export.

@@ -11,6 +11,12 @@ export interface PrometheusLoss {
   applies(point: Point, metric: Metric, resource: Resource): boolean
 }
 
+const tenMinutesNs = 600_000_000_000n
+
+/** Returns whether Prometheus refuses a point because of its time. */
+export const isTooFarAhead = ({ timeUnixNano }: Point): boolean =>
+  timeUnixNano > BigInt(Date.now()) * 1_000_000n + tenMinutesNs
+
 export const prometheusLosses: readonly PrometheusLoss[] = [
   {
     id: 'dots in names of metrics and attributes',
@@ -21,6 +27,11 @@ export const prometheusLosses: readonly PrometheusLoss[] = [
     id: 'times in nanoseconds',
     reason: 'milliseconds, rounded down',
     applies: ({ timeUnixNano }) => timeUnixNano % 1_000_000n !== 0n,
+  },
+  {
+    id: 'a point that is more than ten minutes in the future',
+    reason: 'not stored: the whole request is answered with status 400',
+    applies: isTooFarAhead,
   },
   {
     id: 'start time of a point',
@@ -68,3 +79,15 @@ export const prometheusLosses: readonly PrometheusLoss[] = [
     applies: () => true,
   },
 ]
+
+/** The changes that concern several pipelines, which the comparison itself finds. */
+export const sharedSeriesLosses = [
+  {
+    id: 'points of pipelines of one trace with the same ref, name and status, such as two children',
+    reason: 'samples of one series; if they end in the same millisecond, only one is stored',
+  },
+  {
+    id: 'exemplars of such points',
+    reason: 'stored in order of time only: one that arrives after a later one is dropped',
+  },
+] as const

@@ -57,7 +57,7 @@ export async function startPrometheus(start: PrometheusStart = {}): Promise<Prom
   })
 
   async function api<T>(path: string, parameters: Readonly<Record<string, string>>): Promise<T> {
-    const response = await fetch(`${url}/api/v1/${path}`, { method: 'POST', body: new URLSearchParams(parameters) })
+    const response = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters)}`)
     const answer = (await response.json()) as { status: string; error?: string; data: T }
     if (answer.status !== 'success') throw new Error(`${path} ${parameters.query}: ${answer.error}`)
     return answer.data
