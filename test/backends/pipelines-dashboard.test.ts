@@ -2,6 +2,7 @@ import type { OtlpRequest } from '@penstock/otlp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeWithPrograms } from '../collector/program-suite.ts'
 import { convertedFixtures, exportFixtures, type Requests } from '../contract/exported-fixtures.ts'
+import { caseFile, caseNames } from '../fixtures.ts'
 import { neededBackend } from './backend.ts'
 import { interpolated, queriesOf, readDashboard, type Target } from './dashboard.ts'
 import { type Jaeger, startJaeger } from './jaeger.ts'
@@ -16,6 +17,12 @@ const windowDays = 20_000
 const daySeconds = 86_400
 const intervalDays = 7
 const endSeconds = Math.ceil(Date.now() / 1000) + 600
+
+/** The fixtures without those whose points Prometheus refuses, or keeps only one of. */
+const files = caseNames
+  .filter((name) => !['e57-timestamps-in-the-future', 'e47-two-pipelines-each-the-source-of-the-other'].includes(name))
+  .map(caseFile)
+
 const queries = queriesOf(readDashboard('pipelines'))
 
 /** What the fixtures contain for the chosen projects. */
@@ -106,13 +113,13 @@ describeWithPrograms(
     let jaeger: Jaeger
     let logs: VictoriaLogs
     beforeAll(async () => {
-      sent = await convertedFixtures()
+      sent = await convertedFixtures([], files)
       prometheus = await startPrometheus({ windowDays })
       jaeger = await startJaeger('memory')
       logs = await startVictoriaLogs({ retentionDays: windowDays })
-      await exportFixtures(prometheus.otlpUrl, ['--signals', 'metrics'])
-      await exportFixtures(jaeger.otlpUrl, ['--signals', 'traces'])
-      await exportFixtures(logs.otlpUrl, ['--signals', 'logs'])
+      await exportFixtures(prometheus.otlpUrl, ['--signals', 'metrics'], files)
+      await exportFixtures(jaeger.otlpUrl, ['--signals', 'traces'], files)
+      await exportFixtures(logs.otlpUrl, ['--signals', 'logs'], files)
     })
     afterAll(async () => {
       await prometheus?.stop()
@@ -136,13 +143,12 @@ describeWithPrograms(
       const promql = (name: string) => interpolated(queries.get(name)!.expr!, values)
 
       function facts(): Facts {
-        const isPast = (ms: number) => ms / 1000 < endSeconds
         return {
-          pipelines: pipelinesOf(sent.traces).filter((each) => isChosen(each.project) && isPast(each.endMs)),
+          pipelines: pipelinesOf(sent.traces).filter((each) => isChosen(each.project)),
           jobs: jobsOf(sent.logs).filter((each) => isChosen(each.project)),
           samples: (sent.metrics as OtlpRequest<'metrics'>[])
             .flatMap(samplesOf)
-            .filter(({ labels, ms }) => isChosen(labels.vcs_repository_name ?? '') && isPast(ms)),
+            .filter(({ labels }) => isChosen(labels.vcs_repository_name ?? '')),
         }
       }
 

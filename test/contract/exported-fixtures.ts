@@ -12,9 +12,12 @@ export const fixtureFiles: readonly string[] = caseNames.map(caseFile)
 /** The time for the one fixture that has none. */
 export const receivedAt: readonly string[] = ['--received-at', '2026-07-01T12:00:00.123456789Z']
 
-/** Returns what `penstock export` sends of all fixtures, in the order of the pipelines. */
-export async function convertedFixtures(options: readonly string[] = []): Promise<Requests> {
-  const run = await penstock(['convert', ...fixtureFiles, ...receivedAt, ...options])
+/** Returns what `penstock export` sends of the files, in the order of the pipelines. */
+export async function convertedFixtures(
+  options: readonly string[] = [],
+  files: readonly string[] = fixtureFiles,
+): Promise<Requests> {
+  const run = await penstock(['convert', ...files, ...receivedAt, ...options])
   expect(run.exitCode).toBe(0)
   const lines = run.stdout.toString().trimEnd().split('\n')
   const of = <S extends Signal>(signal: S) =>
@@ -25,7 +28,11 @@ export async function convertedFixtures(options: readonly string[] = []): Promis
   return { traces: of('traces'), metrics: of('metrics'), logs: of('logs') }
 }
 
-/** Runs `penstock export` with all fixtures. */
-export function exportFixtures(endpoint: string, options: readonly string[] = []): Promise<Outcome> {
-  return penstock(['export', ...fixtureFiles, '--endpoint', endpoint, ...receivedAt, ...options])
+/** Runs `penstock export` with the files. */
+export function exportFixtures(
+  endpoint: string,
+  options: readonly string[] = [],
+  files: readonly string[] = fixtureFiles,
+): Promise<Outcome> {
+  return penstock(['export', ...files, '--endpoint', endpoint, ...receivedAt, ...options])
 }
