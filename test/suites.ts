@@ -14,8 +14,6 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
 
   ['test/', 'integration', 'several packages together, with Node only'],
   ['test/backends/', 'tools', 'Jaeger, Prometheus, VictoriaLogs and the collector'],
-  ['test/backends/dashboards.test.ts', 'integration', 'reads files'],
-  ['test/backends/page.test.ts', 'integration', 'compares a page'],
   ['test/browser/', 'tools', 'Chromium'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],

@@ -244,7 +244,7 @@ const pages = {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 if (!process.argv.includes('--check')) {
   for (const [path, content] of Object.entries(pages)) writeFileSync(root + path, content)
-  writeByTest('test/backends/page.test.ts')
+  writeByTest('test/backends-page.test.ts')
   compareWithGitlabReceiver()
 } else {
   const isCurrent = ([path, content]) => existsSync(root + path) && readFileSync(root + path, 'utf8') === content

@@ -57,7 +57,7 @@ export const jaegerUiLosses: readonly KnownDifference[] = [
       expected - actual < 2000n,
   },
   {
-    id: 'a span that is not within the time of its parent, that has no length, or whose parent is in no trace',
+    id: 'a span that has no length, has no parent in its trace, or is not within the time of its parent',
     reason: 'has a warning; its times stay as they are',
     covers: ({ path, actual }) => path === 'item.warnings' && isEvery(actual, shownWarnings),
   },

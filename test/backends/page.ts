@@ -66,7 +66,7 @@ With the storage \`disk\`, which is Badger:
 
 ${lossTable(jaegerDiskLosses)}
 
-The user interface and Grafana read \`/api/traces\`, whose JSON differs in, with both storages:
+The user interface and Grafana read \`/api/traces\`. With both storages, its JSON differs in:
 
 ${lossTable(jaegerUiLosses)}
 

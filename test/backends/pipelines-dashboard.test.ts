@@ -18,14 +18,14 @@ const daySeconds = 86_400
 const intervalDays = 7
 const endSeconds = Math.ceil(Date.now() / 1000) + 600
 
-/** The fixtures without those whose points Prometheus refuses, or keeps only one of. */
+/** The fixtures without the two that Prometheus does not store completely: see docs/backends.md. */
 const files = caseNames
   .filter((name) => !['e57-timestamps-in-the-future', 'e47-two-pipelines-each-the-source-of-the-other'].includes(name))
   .map(caseFile)
 
 const queries = queriesOf(readDashboard('pipelines'))
 
-/** What the fixtures contain for the chosen projects. */
+/** The content of the fixtures for the chosen projects. */
 interface Facts {
   readonly pipelines: readonly PipelineFact[]
   readonly jobs: readonly JobFact[]

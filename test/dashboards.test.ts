@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Panel, queriesOf, readDashboard } from './dashboard.ts'
+import { type Panel, queriesOf, readDashboard } from './backends/dashboard.ts'
 
 describe.each(['pipelines', 'gateway'])('docs/dashboards/%s.json', (name) => {
   const dashboard = readDashboard(name)
