@@ -13,6 +13,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['packages/graphql/', 'areas', 'its tests store data in a `World`, on either database'],
 
   ['test/', 'integration', 'several packages together, with Node only'],
+  ['test/backends/', 'tools', 'Jaeger, Prometheus, VictoriaLogs and the collector'],
   ['test/browser/', 'tools', 'Chromium'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],

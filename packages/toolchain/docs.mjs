@@ -1,5 +1,6 @@
-// Writes the pages below from the tables of the product, and docs/compared-with-gitlabreceiver.md from a run of the
-// collector if it is built. With --check, for CI, it only compares the pages; a test checks the comparison.
+// Writes the pages below from the tables of the product, docs/backends.md from the tables of its tests, and
+// docs/compared-with-gitlabreceiver.md from a run of the collector if it is built. With --check, for CI, it only compares the
+// pages of the product; tests check the other two.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
@@ -243,6 +244,7 @@ const pages = {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 if (!process.argv.includes('--check')) {
   for (const [path, content] of Object.entries(pages)) writeFileSync(root + path, content)
+  writeByTest('test/backends-page.test.ts')
   compareWithGitlabReceiver()
 } else {
   const isCurrent = ([path, content]) => existsSync(root + path) && readFileSync(root + path, 'utf8') === content
@@ -252,7 +254,7 @@ if (!process.argv.includes('--check')) {
   }
 }
 
-/** Writes the comparison page by running the test that checks it with `--update`. */
+/** Writes the page of a comparison with the collector's receiver. */
 function compareWithGitlabReceiver() {
   const builder = fileURLToPath(new URL('build-collector.mjs', import.meta.url))
   const { stdout } = spawnSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' })
@@ -262,7 +264,14 @@ function compareWithGitlabReceiver() {
     )
     return
   }
-  const test = ['run', 'test/contract/gitlab-receiver.test.ts', '--update']
-  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, test, { cwd: root, stdio: 'inherit' })
-  process.exitCode = status ?? 1
+  writeByTest('test/contract/gitlab-receiver.test.ts')
+}
+
+/** Writes a page by running the test that checks it with `--update`. */
+function writeByTest(test) {
+  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', test, '--update'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exitCode = status ?? 1
 }

@@ -1,19 +1,14 @@
-import { describe, test } from 'vitest'
 import { collectorBinary } from './collector.ts'
+import { describeWithPrograms, type NeededProgram } from './program-suite.ts'
 
-/**
- * Declares a suite that needs the real collector. In CI it always runs, and a missing binary is a
- * failed test. Elsewhere it is skipped until the collector is built, and the reason is printed.
- */
+/** Returns the collector as a program that a suite needs. */
+export const neededCollector = (): NeededProgram => ({
+  name: 'the collector',
+  script: 'collector',
+  isBuilt: collectorBinary() !== undefined,
+})
+
+/** Declares a suite that needs the real collector: see `describeWithPrograms`. */
 export function describeWithCollector(name: string, suite: () => void): void {
-  if (collectorBinary() !== undefined) {
-    describe(name, suite)
-  } else if (process.env.CI) {
-    test(name, () => {
-      throw new Error('the collector is not built; CI runs "npm run collector" before the tests')
-    })
-  } else {
-    console.warn(`skipped: "${name}" needs a collector; "npm run collector" builds one (takes Go and minutes)`)
-    describe.skip(name, suite)
-  }
+  describeWithPrograms(name, [neededCollector()], suite)
 }

@@ -1,7 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { firstWithin, killWhenWeEnd } from './child-program.ts'
 import { freePort } from './free-port.ts'
 
 export interface Collector {
@@ -102,21 +103,4 @@ export async function startCollector({ config, env = {}, ownMetrics = false }: C
 function telemetryMetrics(port: number | undefined): string {
   if (port === undefined) return '{level: none}'
   return `{level: detailed, readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: ${port}}}}}]}`
-}
-
-/** Kills the collector when this process ends. The pipe closes even if this process is killed by a signal. */
-function killWhenWeEnd(child: ChildProcess): void {
-  const watcher = spawn('sh', ['-c', `read _; kill -9 ${child.pid}`], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  child.once('close', () => watcher.kill('SIGKILL'))
-}
-
-async function firstWithin<T>(deadlineMs: number, events: Promise<T>[]): Promise<T | 'deadline'> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<'deadline'>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs, 'deadline')
-  })
-  return Promise.race([...events, deadline]).finally(() => clearTimeout(timer))
 }

@@ -6,6 +6,7 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import {
   contentTypes,
   decodeExportResponse,
+  decodeRequest,
   type Encoding,
   encodeRequest,
   type KeyValue,
@@ -244,5 +245,53 @@ describeWithCollector('collector-config/sender.yaml', () => {
     await writeFile(tokenFile, 'psin_new\n')
     while (!presented().includes('/v1/traces Bearer psin_new')) await gateway.received(gateway.requests.length + 1)
     expect(presented()[0]).toBe('/v1/traces Bearer psin_old')
+  })
+})
+
+interface BackendConfig {
+  readonly file: string
+  readonly variable: string
+  readonly signal: Signal
+}
+
+const backendConfigs: readonly BackendConfig[] = [
+  { file: 'jaeger.yaml', variable: 'JAEGER_OTLP_ENDPOINT', signal: 'traces' },
+  { file: 'prometheus.yaml', variable: 'PROMETHEUS_OTLP_ENDPOINT', signal: 'metrics' },
+  { file: 'victoria-logs.yaml', variable: 'VICTORIA_LOGS_OTLP_ENDPOINT', signal: 'logs' },
+  { file: 'loki.yaml', variable: 'LOKI_OTLP_ENDPOINT', signal: 'logs' },
+]
+
+describe.each(backendConfigs)('collector-config/$file', ({ file: name, variable, signal }) => {
+  describeWithCollector(`passes ${signal} on`, () => {
+    let backend: ScriptedServer
+    const start = async (reply: ScriptedReply) => {
+      backend = await ScriptedServer.start(() => reply)
+      collector = await startCollector({ config: config(name), env: { [variable]: `${backend.url}/base` } })
+    }
+    const post = (of: Signal) =>
+      fetch(collector.httpEndpoint + signals[of].httpPath, {
+        method: 'POST',
+        headers: { 'content-type': contentTypes.protobuf },
+        body: Buffer.from(encodeRequest(of, conversion[of] as OtlpRequest, 'protobuf')),
+      })
+    afterEach(() => backend.close())
+
+    test('below the path of the endpoint, and no other signal', async () => {
+      await start({ play: 'reply', status: 200, headers: { 'content-type': contentTypes.protobuf } })
+      expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
+      expect((await post(signal)).status).toBe(200)
+      for (const other of signalNames.filter((each) => each !== signal)) expect((await post(other)).status).toBe(404)
+
+      expect(backend.requests.map(({ path }) => path)).toEqual([`/base${signals[signal].httpPath}`])
+      const tally = new DifferenceTally(collectorChanges)
+      tally.add(name, compareModels(conversion[signal], decodeRequest(signal, backend.requests[0]!.body, 'protobuf')))
+      expect(tally.unexplained).toEqual([])
+    })
+
+    test.each([503, 400])('and answers the sender with %i if the backend does', async (status) => {
+      await start({ play: 'reply', status })
+      expect((await post(signal)).status).toBe(status)
+      expect(backend.requests).toHaveLength(1)
+    })
   })
 })

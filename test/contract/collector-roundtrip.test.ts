@@ -5,17 +5,12 @@ import { decodeRequest, type Encoding, type OtlpRequest, type Signal, signalName
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeWithCollector } from '../collector/collector-suite.ts'
 import { type Outcome, penstock, penstockProcess } from '../command-line.ts'
-import { caseFile, caseNames } from '../fixtures.ts'
-import { type Agent, decoded, itemCount, startAgent } from './agent.ts'
+import { caseNames } from '../fixtures.ts'
+import { type Agent, itemCount, startAgent } from './agent.ts'
 import { compareModels } from './compare-models.ts'
+import { convertedFixtures, fixtureFiles, type Requests, receivedAt } from './exported-fixtures.ts'
 import { itemsByKey } from './items.ts'
 import { collectorChanges, DifferenceTally } from './known-differences.ts'
-
-type Requests = Readonly<Record<Signal, OtlpRequest[]>>
-
-const files = caseNames.map(caseFile)
-/** The time for the one fixture that has none. */
-const receivedAt = ['--received-at', '2026-07-01T12:00:00.123456789Z']
 
 /** The fixtures that are not exported by default. @see fixtures/README.md */
 const notFinal = caseNames.filter(
@@ -47,7 +42,7 @@ describeWithCollector('penstock export to a collector', () => {
   const exportTo = (run: typeof penstockProcess, options: readonly string[], encoding: Encoding) =>
     run([
       'export',
-      ...files,
+      ...fixtureFiles,
       '--endpoint',
       agent.collector.httpEndpoint,
       '--encoding',
@@ -56,22 +51,10 @@ describeWithCollector('penstock export to a collector', () => {
       ...options,
     ])
 
-  const convertToStdout = async (options: readonly string[]): Promise<Requests> => {
-    const run = await penstock(['convert', ...files, ...receivedAt, ...options])
-    expect(run.exitCode).toBe(0)
-    const lines = run.stdout.toString().trimEnd().split('\n')
-    const of = <S extends Signal>(signal: S) =>
-      decoded(
-        signal,
-        lines.filter((_, i) => signalNames[i % 3] === signal),
-      )
-    return { traces: of('traces'), metrics: of('metrics'), logs: of('logs') }
-  }
-
   const convertToDirectory = async (options: readonly string[]): Promise<Requests> => {
     const run = await penstock([
       'convert',
-      ...files,
+      ...fixtureFiles,
       ...receivedAt,
       ...options,
       '--encoding',
@@ -85,7 +68,7 @@ describeWithCollector('penstock export to a collector', () => {
       const signal = signalNames.find((each) => file.endsWith(`.${each}.pb`))!
       requests[signal].push(decodeRequest(signal, await readFile(join(directory, file)), 'protobuf'))
     }
-    return requests
+    return requests as Requests
   }
 
   /** Expects that the collector received every span, metric and log record once, with the same values. */
@@ -115,7 +98,7 @@ describeWithCollector('penstock export to a collector', () => {
     test.each<Encoding>(['protobuf', 'json'])(
       `exports all fixtures in %s with the options: ${options.join(' ') || 'none'}`,
       async (encoding) => {
-        const converted = await convertToStdout(options)
+        const converted = await convertedFixtures(options)
         const run = await exportTo(penstock, options, encoding)
 
         expectAllAccepted(run, converted)
