@@ -1,8 +1,9 @@
-import type { OtlpRequest } from '@penstock/otlp'
+import { contentTypes, encodeRequest, type OtlpRequest } from '@penstock/otlp'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { neededCollector } from '../collector/collector-suite.ts'
 import { describeWithPrograms } from '../collector/program-suite.ts'
 import { convertedFixtures, exportFixtures } from '../contract/exported-fixtures.ts'
+import { caseFile } from '../fixtures.ts'
 import { neededBackend } from './backend.ts'
 import { differences, noDifferences } from './differences.ts'
 import { groupedBy, sumOf } from './numbers.ts'
@@ -113,6 +114,26 @@ describeWithPrograms('Prometheus', [neededBackend('prometheus'), neededCollector
     const isCounted = (key: string) => /"__name__","(?:.+_(?:bucket|count|sum)|.+_total)"/.test(key)
     const missing = [...expected.keys()].filter((key) => isCounted(key) && !actual.some(([each]) => each === key))
     expect(missing).toEqual([])
+  })
+
+  test('answers with a status that is retried, unless it accepts deltas', async () => {
+    const prometheus = await startPrometheus({ features: 'exemplar-storage' })
+    onTestFinished(() => prometheus.stop())
+    const response = await fetch(`${prometheus.otlpUrl}/v1/metrics`, {
+      method: 'POST',
+      headers: { 'content-type': contentTypes.protobuf },
+      body: Buffer.from(encodeRequest('metrics', sent[0]!, 'protobuf')),
+    })
+    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('invalid temporality')])
+  })
+
+  test('refuses points that are older than the published window', async () => {
+    const prometheus = await startPrometheus()
+    onTestFinished(() => prometheus.stop())
+    const send = (name: string) => exportFixtures(prometheus.otlpUrl, ['--signals', 'metrics'], [caseFile(name)])
+    expect(await send('push-pipeline-five-jobs-three-stages')).toMatchObject({ exitCode: 0 })
+    const old = await send('e57-timestamps-of-2009')
+    expect([old.exitCode, old.stdout]).toEqual([1, expect.stringContaining('HTTP 400 Bad Request: too old sample')])
   })
 
   test.each(prometheusLosses)('$id: occurs in what is sent', ({ applies }) => {
