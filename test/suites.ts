@@ -14,6 +14,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
 
   ['test/', 'integration', 'several packages together, with Node only'],
   ['test/backends/', 'tools', 'Jaeger, Prometheus, VictoriaLogs and the collector'],
+  ['test/backends/gateway-dashboard.test.ts', 'alone', 'compares rates with the time that passes'],
   ['test/browser/', 'tools', 'Chromium'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],

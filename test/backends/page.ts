@@ -40,8 +40,8 @@ Each backend takes one signal, so name it when you export:
 npx penstock export fixtures/pipelines/merge-request-pipeline.json --signals traces --endpoint http://127.0.0.1:24318
 \`\`\`
 
-The service exports all signals of a project to one endpoint. To send them to several backends, put a collector there with the pipelines
-of several of these files.
+The service exports all signals of a project to one endpoint. To send them to several backends, start one collector there with several of
+these files: it merges them, and each file has its own pipeline.
 
 [dashboards](dashboards/README.md) has dashboards for Grafana over these backends.
 
@@ -84,12 +84,12 @@ ${table(
 
 ${lossTable([...prometheusLosses, ...sharedSeriesLosses])}
 
-For fewer series, use the [metrics mode](telemetry.md#metrics) \`cumulative\`, or \`windowed\` and a collector with
-[agent.yaml](../collector-config/agent.yaml), which Prometheus scrapes. Totals of several pipelines have the time of the export.
+For fewer series, use the [metrics mode](telemetry.md#metrics) \`cumulative\` of the commands, which sends running totals with the time of
+the export. Their names are the same; query them with \`increase\`. The dashboards expect one series for each pipeline.
 
 ## VictoriaLogs
 
-It accepts protobuf, the default of Penstock, and no JSON. The stream of a record are its resource attributes.
+It accepts protobuf, the default of Penstock, and no JSON. The resource attributes of a record are its stream.
 
 ${lossTable(victoriaLogsLosses)}
 `

@@ -29,6 +29,8 @@ export const promotedAttributes: readonly string[] = [
   'svc.cicd.pipeline.trace_id',
   'vcs.owner.name',
   'vcs.repository.name',
+  'vcs.repository.url.full',
+  'svc.vcs.repository.id',
   'deployment.environment.name',
 ]
 

@@ -1,11 +1,12 @@
-import type { OtlpRequest } from '@penstock/otlp'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { contentTypes, encodeRequest, type OtlpRequest } from '@penstock/otlp'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { neededCollector } from '../collector/collector-suite.ts'
 import { describeWithPrograms } from '../collector/program-suite.ts'
 import { convertedFixtures, exportFixtures } from '../contract/exported-fixtures.ts'
+import { caseFile } from '../fixtures.ts'
 import { neededBackend } from './backend.ts'
 import { differences, noDifferences } from './differences.ts'
-import { groupedBy } from './numbers.ts'
+import { groupedBy, sumOf } from './numbers.ts'
 import { type Labels, type Prometheus, startPrometheus } from './prometheus.ts'
 import { isTooFarAhead, prometheusLosses } from './prometheus-losses.ts'
 import { exemplarsOf, samplesOf, seriesKey, targetsOf } from './prometheus-samples.ts'
@@ -92,6 +93,47 @@ describeWithPrograms('Prometheus', [neededBackend('prometheus'), neededCollector
     test('has no descriptions', async () => {
       expect(await prometheus.api('metadata', {})).toEqual({})
     })
+  })
+
+  test('adds up pipelines that are exported as running totals', async () => {
+    const prometheus = await startPrometheus()
+    onTestFinished(() => prometheus.stop())
+    const options = ['--signals', 'metrics', '--metrics-mode', 'cumulative']
+    expect((await exportFixtures(prometheus.otlpUrl, options)).stdout).toContain('everything accepted')
+
+    const found = await prometheus.instant('{__name__=~".+_(total|bucket|count|sum)"}', Date.now() / 1000 + 1)
+    const actual = found.map(({ metric, values }) => [seriesKey(metric), Number(values[0]![1])] as const)
+    const expected = groupedBy(sent.flatMap(samplesOf), ({ labels: { svc_cicd_pipeline_trace_id: _, ...shared } }) =>
+      seriesKey(shared),
+    )
+    const counted = actual.filter(([key]) => !/"(?:pipeline_jobs|cicd_pipeline_task)_total"/.test(key))
+    expect(counted.length).toBeGreaterThan(500)
+    for (const [key, total] of counted) {
+      expect([key, total]).toEqual([key, expect.closeTo(sumOf(expected.get(key)!.map(({ value }) => value)), 6)])
+    }
+    const isCounted = (key: string) => /"__name__","(?:.+_(?:bucket|count|sum)|.+_total)"/.test(key)
+    const missing = [...expected.keys()].filter((key) => isCounted(key) && !actual.some(([each]) => each === key))
+    expect(missing).toEqual([])
+  })
+
+  test('answers with a status that is retried, unless it accepts deltas', async () => {
+    const prometheus = await startPrometheus({ features: 'exemplar-storage' })
+    onTestFinished(() => prometheus.stop())
+    const response = await fetch(`${prometheus.otlpUrl}/v1/metrics`, {
+      method: 'POST',
+      headers: { 'content-type': contentTypes.protobuf },
+      body: Buffer.from(encodeRequest('metrics', sent[0]!, 'protobuf')),
+    })
+    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('invalid temporality')])
+  })
+
+  test('refuses points that are older than the published window', async () => {
+    const prometheus = await startPrometheus()
+    onTestFinished(() => prometheus.stop())
+    const send = (name: string) => exportFixtures(prometheus.otlpUrl, ['--signals', 'metrics'], [caseFile(name)])
+    expect(await send('push-pipeline-five-jobs-three-stages')).toMatchObject({ exitCode: 0 })
+    const old = await send('e57-timestamps-of-2009')
+    expect([old.exitCode, old.stdout]).toEqual([1, expect.stringContaining('HTTP 400 Bad Request: too old sample')])
   })
 
   test.each(prometheusLosses)('$id: occurs in what is sent', ({ applies }) => {

@@ -31,12 +31,14 @@ export interface Prometheus extends Backend {
 export interface PrometheusStart {
   /** The age of the oldest points, in days, which is longer than that of the published configuration. */
   readonly windowDays?: number
+  /** The features that are enabled, instead of those of the published command. */
+  readonly features?: string
   /** The address of a gateway that is scraped five times a second, instead of that of the published configuration. */
   readonly scraped?: string
 }
 
 /** The features of the command in collector-config/prometheus-server.yaml. */
-const features = /--enable-feature=(\S+)/.exec(readFileSync(config, 'utf8'))![1]!
+const publishedFeatures = /--enable-feature=(\S+)/.exec(readFileSync(config, 'utf8'))![1]!
 
 /** Starts Prometheus with the published configuration, except for the limits and addresses that are named. */
 export async function startPrometheus(start: PrometheusStart = {}): Promise<Prometheus> {
@@ -51,7 +53,7 @@ export async function startPrometheus(start: PrometheusStart = {}): Promise<Prom
       `--storage.tsdb.path=${join(data, 'data')}`,
       `--web.listen-address=${address}`,
       '--web.enable-otlp-receiver',
-      `--enable-feature=${features}`,
+      `--enable-feature=${start.features ?? publishedFeatures}`,
     ],
     readyUrl: `${url}/-/ready`,
   })

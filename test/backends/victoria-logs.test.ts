@@ -1,8 +1,9 @@
 import type { OtlpRequest } from '@penstock/otlp'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { neededCollector } from '../collector/collector-suite.ts'
 import { describeWithPrograms } from '../collector/program-suite.ts'
 import { convertedFixtures, exportFixtures } from '../contract/exported-fixtures.ts'
+import { caseFile } from '../fixtures.ts'
 import { neededBackend } from './backend.ts'
 import { differences, noDifferences } from './differences.ts'
 import { isTooFarAhead, victoriaLogsLosses } from './log-losses.ts'
@@ -37,6 +38,15 @@ describeWithPrograms('VictoriaLogs', [neededBackend('victoria-logs'), neededColl
       expect(differences(stored.map(inOrder), expected.map(inOrder))).toEqual(noDifferences)
       expect(stored.length).toBeGreaterThan(400)
     })
+  })
+
+  test('drops records that are older than the retention, and logs it', async () => {
+    const store = await startVictoriaLogs({ retentionDays: 90 })
+    onTestFinished(() => store.stop())
+    const old = await exportFixtures(store.otlpUrl, ['--signals', 'logs'], [caseFile('e57-timestamps-of-2009')])
+    expect(old.stdout).toContain('everything accepted')
+    expect(await store.query('*')).toEqual([])
+    expect(store.logs()).toContain('retention')
   })
 
   test.each(victoriaLogsLosses)('$id: occurs in what is sent', ({ applies }) => {

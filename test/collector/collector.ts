@@ -20,7 +20,8 @@ export interface Collector {
 }
 
 export interface CollectorStart {
-  config: { file: string } | { yaml: string }
+  /** Several files are merged, as the collector merges them. */
+  config: { file: string } | { files: readonly string[] } | { yaml: string }
   /** The variables for `${env:NAME}` in the configuration. The collector inherits nothing from the environment of the test. */
   env?: Record<string, string>
   /** Whether the collector has detailed metrics about itself. Default: none. */
@@ -46,9 +47,10 @@ export async function startCollector({ config, env = {}, ownMetrics = false }: C
   const binary = collectorBinary()
   if (binary === undefined) throw new Error('the collector is not built; run: npm run collector')
 
-  const source = 'file' in config ? `file:${config.file}` : `yaml:${config.yaml}`
+  const sources = 'yaml' in config ? [`yaml:${config.yaml}`] : filesOf(config).map((file) => `file:${file}`)
   const ownPort = ownMetrics ? await freePort() : undefined
-  const args = ['--config', source, '--config', `yaml:{service: {telemetry: {metrics: ${telemetryMetrics(ownPort)}}}}`]
+  const own = `yaml:{service: {telemetry: {metrics: ${telemetryMetrics(ownPort)}}}}`
+  const args = [...sources, own].flatMap((source) => ['--config', source])
   const child = spawn(binary, args, { env: { ...anyPort, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
   killWhenWeEnd(child)
 
@@ -98,6 +100,9 @@ export async function startCollector({ config, env = {}, ownMetrics = false }: C
     },
   }
 }
+
+const filesOf = (config: { file: string } | { files: readonly string[] }): readonly string[] =>
+  'file' in config ? [config.file] : config.files
 
 /** Returns the configuration of the collector's own metrics, which would use a fixed port by default. */
 function telemetryMetrics(port: number | undefined): string {

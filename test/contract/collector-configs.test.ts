@@ -261,6 +261,23 @@ const backendConfigs: readonly BackendConfig[] = [
   { file: 'loki.yaml', variable: 'LOKI_OTLP_ENDPOINT', signal: 'logs' },
 ]
 
+describeWithCollector('the configurations of several backends together', () => {
+  test('pass each signal on to its backend', async () => {
+    const together = backendConfigs.filter(({ file: name }) => name !== 'loki.yaml')
+    const backend = await ScriptedServer.start(() => ({ play: 'reply', status: 200 }))
+    collector = await startCollector({
+      config: { files: together.map(({ file: name }) => config(name).file) },
+      env: Object.fromEntries(together.map(({ variable, signal }) => [variable, `${backend.url}/to-${signal}`])),
+    })
+    for (const signal of signalNames) {
+      await send(signal, conversion[signal] as OtlpRequest, { transport: 'http', encoding: 'protobuf' })
+    }
+    await backend.close()
+    const expected = signalNames.map((signal) => `/to-${signal}${signals[signal].httpPath}`)
+    expect(backend.requests.map(({ path }) => path)).toEqual(expected)
+  })
+})
+
 describe.each(backendConfigs)('collector-config/$file', ({ file: name, variable, signal }) => {
   describeWithCollector(`passes ${signal} on`, () => {
     let backend: ScriptedServer
