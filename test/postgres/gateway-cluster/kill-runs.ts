@@ -24,6 +24,7 @@ export interface KillRunResult {
   /** How many of these requests were cut by the end of a gateway, and sent again. */
   readonly cut: number
   readonly duplicates: number
+  readonly proxyErrors: Readonly<Record<string, number>>
   readonly refusedSenders: Readonly<Record<'revoked' | 'unknown', Readonly<Record<number, number>>>>
   readonly revocations: number
   readonly apiAnswers: Readonly<Record<number, number>>
@@ -121,8 +122,12 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
   if (exitCodes.some((code) => code !== 0)) faults.push(`the gateways ended with ${exitCodes.join(', ')}`)
 
   const cut = failures.filter((failure) => isCut(failure, kills))
-  for (const { status } of failures.filter((failure) => !cut.includes(failure)))
-    faults.push(`a request with a valid token got ${status}, which no kill explains`)
+  for (const { status, sentAtMs, atMs } of failures.filter((failure) => !cut.includes(failure))) {
+    const agoMs = Math.min(...kills.map((kill) => sentAtMs - kill.atMs).filter((ms) => ms >= 0))
+    faults.push(
+      `a request got ${status} after ${(atMs - sentAtMs).toFixed(0)} ms; the last kill was ${agoMs.toFixed(0)} ms before`,
+    )
+  }
   if (good.lostIds.length > 0) faults.push(`${good.lostIds.length} requests with a valid token were given up`)
   for (const message of good.broken) faults.push(`nginx broke a connection: ${message}`)
   const received = new Set(cluster.hosts.flatMap(({ sink }) => [...sink.arrivals.keys()]))
@@ -159,6 +164,7 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
     answers: good.answers,
     cut: cut.length,
     duplicates: forwarded - new Set(counts.map(([id]) => id)).size,
+    proxyErrors: cluster.proxyErrors(),
     refusedSenders: { revoked: ofRevoked.answers, unknown: ofUnknown.answers },
     revocations: revocations.revoked.length,
     apiAnswers: revocations.answers,
