@@ -53,6 +53,7 @@ reportBounds(`${minutes} minutes of kills, load average ${loadavg()[0]!.toFixed(
   { what: 'requests with a valid token', measured: String(killed.sent) },
   { what: 'answers to them', measured: JSON.stringify(killed.answers) },
   { what: 'cut by a kill and sent again', measured: String(killed.cut) },
+  { what: 'errors of nginx', measured: JSON.stringify(killed.proxyErrors) },
   { what: 'arrived twice', measured: String(killed.duplicates) },
   { what: 'answers to a revoked token', measured: JSON.stringify(killed.refusedSenders.revoked) },
   { what: 'answers to an unknown token', measured: JSON.stringify(killed.refusedSenders.unknown) },

@@ -31,7 +31,7 @@ describeWithPostgres('the lock of a repository that several hosts share', (serve
     await migrateCore(db)
   })
 
-  /** A host whose own clock is ahead of the database. */
+  /** The clock of a host that is ahead of the database. */
   const clockAhead: Clock = {
     nowMs: () => systemClock.nowMs() + AHEAD_MS,
     nowNs: () => systemClock.nowNs() + BigInt(AHEAD_MS) * 1_000_000n,

@@ -44,6 +44,8 @@ const RETRY_PAUSE_MS = 250
 /** The pauses between kills, and the time for which the killed process is away. */
 const pausesMs = { between: [1_500, 5_000], processAway: [200, 3_000], databaseAway: [300, 3_000] } as const
 const DATABASE_ONE_IN = 10
+/** The limit of processes that are away at a time, which slows the kills down on a machine on which a start takes long. */
+const MOST_AWAY = 2
 /** A batch may take this long until its deliveries are settled. */
 const SETTLED_WITHIN_MS = 60_000
 const STATUSES_OF_RETRIES = [0, 409, 429, 503]
@@ -186,6 +188,7 @@ class RandomKills {
         continue
       }
       const running = this.#cluster.running()
+      if (this.#cluster.hosts.length - running.length >= MOST_AWAY) continue
       const host = running[Math.floor(this.#random() * running.length)]!
       if (this.#cluster.running(host.role).length > 1) returning.push(this.#killProcess(host))
     }

@@ -8,6 +8,7 @@ import type { ExportReceiver } from './export-receiver.ts'
 
 /** A start takes half a minute on a busy machine, and fails if the database is killed meanwhile. */
 const START_AGAIN_LIMIT_MS = 600_000
+const START_LIMIT_MS = 300_000
 const START_PAUSE_MS = 250
 const KEY_FILE = 'secrets.key'
 
@@ -68,6 +69,7 @@ export class ClusterHost {
     const started = await CoreProcess.start(this.#dataDir, {
       databaseUrl: this.#databaseUrl,
       role: this.role,
+      startTimeoutMs: START_LIMIT_MS,
       env: {
         // Pipeline ids depend on this host; the port differs after each start.
         PENSTOCK_EXTERNAL_URL: 'https://ci.example.com',
@@ -135,8 +137,9 @@ export class CoreCluster implements AsyncDisposable {
         if (existsSync(keyFile)) copyFileSync(keyFile, join(dataDir, KEY_FILE))
         const host = new ClusterHost(role, { name, dataDir, databaseUrl: postgres.url, receiver })
         hosts.push(host)
-        await host.start()
+        if (hosts.length === 1) await host.start()
       }
+      await Promise.all(hosts.slice(1).map((host) => host.start()))
       return cluster
     } catch (error) {
       await cluster[Symbol.asyncDispose]()

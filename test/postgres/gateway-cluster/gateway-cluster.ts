@@ -54,6 +54,14 @@ export class GatewayCluster implements AsyncDisposable {
     return `http://127.0.0.1:${this.#nginx.ports[0]}`
   }
 
+  /** Returns the errors that nginx has logged about gateways, and their numbers. */
+  proxyErrors(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {}
+    for (const [, text] of this.#nginx.logs().matchAll(/\[error\] \S+ \*\d+ ([^,]+?)(?: \(\d+: [^)]*\))? while /g))
+      counts[text!] = (counts[text!] ?? 0) + 1
+    return counts
+  }
+
   get runningHosts(): GatewayHost[] {
     return this.hosts.filter(({ isRunning }) => isRunning)
   }
@@ -95,6 +103,8 @@ const eventsWithoutDatabase: ReadonlySet<string> = new Set([
   'usage.unwritten',
   'limits.unshared',
   'usage.lost',
+  'expiry.unchecked',
+  'purge.failed',
 ])
 
 async function removeAll(hosts: readonly GatewayHost[], postgres: KillablePostgres): Promise<void> {

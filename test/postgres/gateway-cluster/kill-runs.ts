@@ -24,6 +24,7 @@ export interface KillRunResult {
   /** How many of these requests were cut by the end of a gateway, and sent again. */
   readonly cut: number
   readonly duplicates: number
+  readonly proxyErrors: Readonly<Record<string, number>>
   readonly refusedSenders: Readonly<Record<'revoked' | 'unknown', Readonly<Record<number, number>>>>
   readonly revocations: number
   readonly apiAnswers: Readonly<Record<number, number>>
@@ -41,13 +42,6 @@ export interface UsageComparison {
   readonly boundRequests: number
 }
 
-/** An answer other than 200 to a request with a valid token. */
-interface Failure {
-  readonly status: number
-  readonly sentAtMs: number
-  readonly atMs: number
-}
-
 interface Kill {
   readonly host: GatewayHost
   readonly atMs: number
@@ -61,8 +55,6 @@ const pausesMs = { between: [1_500, 5_000], gatewayAway: [200, 3_000], databaseA
 const DATABASE_ONE_IN = 5
 /** Below this number of running gateways, none is killed. */
 const FEWEST_RUNNING = 2
-/** For how long after a kill nginx may use connections of the gateway that it has not closed yet. */
-const NOTICED_WITHIN_MS = 500
 const numbersOf = { valid: 40_000_000, revoked: 60_000_000, unknown: 80_000_000 }
 
 /**
@@ -79,21 +71,16 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
   const unknown = newTokenText(newTokenId(random), random)
   await sleep(BOUND_MS)
 
-  const failures: Failure[] = []
   const arrivals = new ArrivalLog(cluster.hosts)
   const revocations = new Revocations(cluster, outages, random)
   const shared = { url: cluster.url, isRetrying: false }
   const loads = {
-    valid: new SteadyLoad<number>({
+    valid: new SteadyLoad({
       ...shared,
       perSecond,
       token: valid.token,
       firstNumber: numbersOf.valid,
       isRetrying: true,
-      mark: () => performance.now(),
-      onAnswer: (status, sentAtMs) => {
-        if (status !== 200) failures.push({ status, sentAtMs, atMs: performance.now() })
-      },
     }),
     revoked: new SteadyLoad({
       ...shared,
@@ -120,9 +107,16 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
   const exitCodes = await Promise.all(cluster.hosts.map((host) => host.stop()))
   if (exitCodes.some((code) => code !== 0)) faults.push(`the gateways ended with ${exitCodes.join(', ')}`)
 
-  const cut = failures.filter((failure) => isCut(failure, kills))
-  for (const { status } of failures.filter((failure) => !cut.includes(failure)))
-    faults.push(`a request with a valid token got ${status}, which no kill explains`)
+  const proxyErrors = cluster.proxyErrors()
+  const cut = good.answers[502] ?? 0
+  const allCut = cut + (ofRevoked.answers[502] ?? 0) + (ofUnknown.answers[502] ?? 0)
+  const lostConnections = Object.entries(proxyErrors)
+    .filter(([text]) => !isBeforeSending(text))
+    .reduce((sum, [, count]) => sum + count, 0)
+  if (allCut > lostConnections)
+    faults.push(`${allCut} requests got 502, but nginx lost only ${lostConnections} connections that had one`)
+  const strangeAnswers = Object.keys(good.answers).filter((status) => status !== '200' && status !== '502')
+  if (strangeAnswers.length > 0) faults.push(`requests with a valid token got ${strangeAnswers.join(', ')}`)
   if (good.lostIds.length > 0) faults.push(`${good.lostIds.length} requests with a valid token were given up`)
   for (const message of good.broken) faults.push(`nginx broke a connection: ${message}`)
   const received = new Set(cluster.hosts.flatMap(({ sink }) => [...sink.arrivals.keys()]))
@@ -157,8 +151,9 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
     databaseKills: outages.count,
     sent: good.sent,
     answers: good.answers,
-    cut: cut.length,
+    cut,
     duplicates: forwarded - new Set(counts.map(([id]) => id)).size,
+    proxyErrors,
     refusedSenders: { revoked: ofRevoked.answers, unknown: ofUnknown.answers },
     revocations: revocations.revoked.length,
     apiAnswers: revocations.answers,
@@ -171,9 +166,9 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
 /** Statuses of the API: done, unknown because it was done before, and refused without the database; 0 is no answer. */
 const apiStatuses = [0, 201, 204, 404, 503]
 
-/** Tells whether nginx had sent the request to a gateway that was killed before its answer. */
-const isCut = ({ status, sentAtMs, atMs }: Failure, kills: readonly Kill[]): boolean =>
-  status === 502 && kills.some((kill) => sentAtMs <= kill.atMs + NOTICED_WITHIN_MS && atMs >= kill.atMs)
+/** Tells whether an error of nginx is about a request that it had not sent to a gateway yet. */
+const isBeforeSending = (text: string): boolean =>
+  /^(?:connect\(\) failed|upstream timed out|no live upstreams)/.test(text)
 
 async function killAtRandom(
   cluster: GatewayCluster,
