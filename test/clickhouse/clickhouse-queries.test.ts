@@ -15,7 +15,7 @@ import { withoutLosses } from './losses.ts'
 
 const NOW_MS = 1_767_225_600_000
 
-/** Opens a store whose rows were inserted before and after `between`. */
+/** Opens a store with rows that were inserted before and after `between`. */
 const openWith =
   (between: (db: ClickHouse) => Promise<void>) =>
   async (bodies: readonly Body[]): Promise<FilledStore> => {

@@ -1,17 +1,15 @@
-"""Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node and Go use.
+"""Serves chdb, the engine of ClickHouse as a library, over as much of ClickHouse's HTTP interface as its clients for Node use.
 
     python server.py <directory> <user> <viewer> <password>
 
 Prints its port. The viewer has the same password, and may only read. A request is POST with the statement as body, or with `query` in
-the address and data as body. `param_<name>` are the values of the statement, `database` its database, `default_format` the format of
-rows, all other parameters settings. An error has its code in X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its
-standard input does.
+the address and data as body. `param_<name>` are the values of the statement, `database` its database, all other parameters settings. An
+error has its code in X-ClickHouse-Exception-Code. One statement runs at a time. Ends when its standard input does.
 """
 import base64
 import os
 import re
 import sys
-import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
@@ -23,10 +21,7 @@ database = session.Session(directory)
 turn = threading.Lock()
 
 # Parameters of the interface that are no settings.
-NO_SETTINGS = {
-    *("query", "database", "query_id", "session_id", "wait_end_of_query", "user", "password", "role", "quota_key"),
-    *("default_format", "compress", "decompress", "client_protocol_version"),
-}
+NO_SETTINGS = {"query", "database", "query_id", "session_id", "wait_end_of_query", "user", "password", "role"}
 STATUS = {"516": 401, "497": 403, "60": 404, "81": 404, "159": 408}
 
 
@@ -36,19 +31,6 @@ def literal(value):
 
 def credential(name):
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
-
-
-def run(statement, values, data_format):
-    return database.query(statement, data_format, params=values).bytes() or b""
-
-
-def insert_native(statement, data):
-    """Adds rows in the binary format, which cannot be a part of a statement."""
-    with tempfile.NamedTemporaryFile(dir=directory, suffix=".native") as file:
-        file.write(data)
-        file.flush()
-        target = re.sub(r"\s+format\s+native\s*$", "", statement, flags=re.I)
-        return run(f"{target} SELECT * FROM file('{file.name}', 'Native')", {}, "TabSeparated")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -67,18 +49,15 @@ class Handler(BaseHTTPRequestHandler):
             return self.fail("516", "Authentication failed")
         parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
         given = parameters.get("query")
-        reads = re.match(rb"\s*(select|with|show|desc)\b", given.encode() if given else body, re.I)
+        reads = re.match(rb"\s*(select|with|show)\b", given.encode() if given else body, re.I)
         if caller == viewer and not reads:
             return self.fail("497", f"{viewer}: Not enough privileges")
         try:
             with turn:
                 if "database" in parameters:
                     database.query(f"USE `{parameters['database']}`")
-                if given and re.search(r"\bformat\s+native\s*$", given, re.I) and not reads:
-                    content = insert_native(given, body)
-                else:
-                    statement = body.decode() if given is None else given + "\n" + body.decode()
-                    content = self.run(statement, parameters, reads)
+                statement = body.decode() if given is None else given + "\n" + body.decode()
+                content = self.run(statement, parameters, reads)
         except Exception as error:
             return self.fail((re.search(r"Code: (\d+)", str(error)) or [0, "1002"])[1], str(error))
         self.answer(200, content, "application/x-ndjson")
@@ -90,9 +69,9 @@ class Handler(BaseHTTPRequestHandler):
             for name, value in parameters.items()
             if not name.startswith("param_") and name not in NO_SETTINGS
         }
-        if reads and settings and reads[1].lower() != b"desc":
+        if reads and settings:
             statement += " SETTINGS " + ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
-        return run(statement, values, parameters.get("default_format", "TabSeparated"))
+        return database.query(statement, params=values).bytes() or b""
 
     def chunks(self):
         parts = []

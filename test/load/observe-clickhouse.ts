@@ -22,9 +22,9 @@ const PER_TRACE = 30
 const PER_INSERT = 500_000
 const WEEK_S = 7 * 86_400
 const NOW_S = 1_770_000_000
-const RUNS = 3
+const RUNS = 7
 const BOUND_MS = 300
-/** An answer that takes longer has read runs into memory; there are at most so many of them before the measurement. */
+/** An answer that takes longer has read runs into memory; there are at most `MAX_ATTEMPTS` of them. */
 const MAX_WARM_MS = 1_500
 const MAX_ATTEMPTS = 100
 

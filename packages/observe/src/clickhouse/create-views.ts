@@ -14,7 +14,7 @@ import {
 } from './view-tables.ts'
 
 interface CreateViewsOptions {
-  /** A connection whose statements may take minutes. */
+  /** A connection that lets statements take minutes. */
   readonly db: ClickHouse
   readonly clock: Clock
   readonly signal: AbortSignal

@@ -20,7 +20,7 @@ export interface Progress {
   readonly filledFrom: bigint
 }
 
-/** What a database has of the tables and views. */
+/** The tables and views that a database has, and how far they are filled. */
 export interface FoundViews {
   readonly names: ReadonlySet<string>
   progressOf(rollup: Rollup): Progress | undefined

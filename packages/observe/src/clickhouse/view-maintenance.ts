@@ -3,7 +3,7 @@ import { type ClickHouse, ClickHouseUnavailable } from './clickhouse-client.ts'
 import { createViews, ViewsNotSupported } from './create-views.ts'
 import { UnknownRetention } from './view-retention.ts'
 
-/** What the store does about its views. */
+/** The state of the views, as far as this process creates them. */
 export type ViewState =
   /** The setting does not let it create any. */
   | { readonly kind: 'not_created' }
@@ -13,7 +13,7 @@ export type ViewState =
   | { readonly kind: 'failed' }
 
 interface ViewMaintenanceOptions {
-  /** A connection of its own, whose statements may take minutes. It is closed with this. */
+  /** A connection of its own that lets statements take minutes. It is closed with this. */
   readonly db: ClickHouse
   readonly clock: Clock
   readonly log: Log
