@@ -1,16 +1,16 @@
 import { decodeRequest } from '@penstock/otlp'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import type { PipelineRun } from '../../packages/web/src/api/pipelines.ts'
-import { testWithChromium } from '../browser/chromium.ts'
-import { openConsole } from '../browser/console-window.ts'
-import { golden } from '../browser/golden-telemetry.ts'
 import { type Serving, serving } from '../cli/serving.ts'
 import { temporaryDirectory } from '../cli/temporary-directory.ts'
+import { Chdb, describeWithChdb } from '../clickhouse/chdb.harness.ts'
+import { exporterRows } from '../clickhouse/exporter-rows.ts'
+import { exporterTables } from '../clickhouse/exporter-tables.ts'
+import { insertRows } from '../clickhouse/insert-rows.ts'
 import { until } from '../gateway/until.ts'
-import { Chdb, describeWithChdb } from './chdb.harness.ts'
-import { exporterRows } from './exporter-rows.ts'
-import { exporterTables } from './exporter-tables.ts'
-import { insertRows } from './insert-rows.ts'
+import { testWithChromium } from './chromium.ts'
+import { openConsole } from './console-window.ts'
+import { golden } from './golden-telemetry.ts'
 
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 120_000 })
 
