@@ -256,6 +256,7 @@ describe('the OpenAPI document', () => {
       'DELETE /session',
       'GET /api_keys',
       'GET /ingest_auth/audit',
+      'GET /ingest_auth/processes',
       'GET /ingest_auth/readiness',
       'GET /ingest_auth/state',
       'GET /ingest_auth/tokens',
