@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { gunzipSync } from 'node:zlib'
 import { idsIn } from '../gateway/numbered-body.ts'
+import { wholeBody } from './whole-body.ts'
 
 /** The behavior for one request. An accepted request is counted before the reply, even if none is sent. */
 export type Behavior =
@@ -113,7 +113,7 @@ export class Upstream implements AsyncDisposable {
       socket.resetAndDestroy()
       return
     }
-    const body = await bodyOf(request)
+    const body = await wholeBody(request)
     if (body === undefined) return
     this.credentials.add(request.headers.authorization)
     if (behavior.play === 'refuse') {
@@ -171,16 +171,4 @@ export class Upstream implements AsyncDisposable {
     this.#latest.delete(socket)
     this.#sockets.delete(socket)
   }
-}
-
-/** Returns the decompressed body; `undefined` if it was cut off. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
-  const parts: Buffer[] = []
-  try {
-    for await (const part of request) parts.push(part)
-  } catch {
-    return undefined
-  }
-  const wire = Buffer.concat(parts)
-  return request.headers['content-encoding'] === 'gzip' ? gunzipSync(wire) : wire
 }

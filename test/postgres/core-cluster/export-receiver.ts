@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { gunzipSync } from 'node:zlib'
 import { decodeRequest } from '@penstock/otlp'
+import { wholeBody } from '../../export/whole-body.ts'
 import { idsIn } from '../../gateway/numbered-body.ts'
 
 /** A request that the receiver accepted. */
@@ -87,16 +87,4 @@ export class ExportReceiver implements AsyncDisposable {
       for (const id of idsIn(Buffer.from(texts.join(' ')))) trace.pipelines.add(id)
     }
   }
-}
-
-/** Returns the decompressed body; `undefined` if it was cut off. */
-async function wholeBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const parts: Buffer[] = []
-  try {
-    for await (const part of request) parts.push(part)
-  } catch {
-    return undefined
-  }
-  const wire = Buffer.concat(parts)
-  return request.headers['content-encoding'] === 'gzip' ? gunzipSync(wire) : wire
 }

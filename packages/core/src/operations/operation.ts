@@ -69,6 +69,7 @@ interface SubjectRule<Input extends InputSchema, S extends Subject> {
   readonly permission: Permission
 }
 
+/** The subject of an operation, after the check of the permission. */
 interface Authorized<S> {
   readonly subject: S
   /** The actor's standing in the subject when the operation began. */
