@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fileVariableOf } from '../packages/cli/src/settings/read-settings.ts'
 import { settingTable } from '../packages/cli/src/settings/setting-table.ts'
 import { penstock } from './command-line.ts'
 import { caseNames } from './fixtures.ts'
@@ -60,7 +61,7 @@ const isMadeUp = (path: string): boolean =>
 
 /** The variables of `penstock serve` and of the other commands. */
 const variables = new Set([
-  ...Object.values(settingTable).map(({ variable }) => variable),
+  ...Object.values(settingTable).flatMap((row) => [row.variable, fileVariableOf(row) ?? []].flat()),
   'PENSTOCK_SERVICE_NAME',
   'PENSTOCK_EXPORT_ENDPOINT',
   'PENSTOCK_EXPORT_TOKEN',
