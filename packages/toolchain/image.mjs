@@ -32,6 +32,8 @@ const user = { name: 'penstock', id: 65532 }
 const dataDir = '/var/lib/penstock'
 /** A tag; a layout can have several. */
 const tag = version
+const quietInstall = ['install', '--no-audit', '--no-fund', '--prefer-offline']
+const sqliteFile = 'build/Release/better_sqlite3.node'
 /** Parts of the Debian packages that nothing in the image reads. */
 const unread = ['man', 'locale', 'lintian', 'bug', 'info'].map((name) => `usr/share/${name}`)
 
@@ -43,10 +45,11 @@ try {
   requireTools()
   const node = npmNode(nodeVersion)
   const base = baseLayer(node)
-  const application = applicationLayer(node)
+  const tarball = packedCommand()
+  const application = applicationLayer(node, tarball)
   rmSync(target, { recursive: true, force: true })
   mkdirSync(dirname(target), { recursive: true })
-  assemble([base, application])
+  assemble([base, application], createHash('sha256').update(readFileSync(tarball)).digest('hex'))
   console.log(target)
 } catch (error) {
   console.error(`image: ${error.message}`)
@@ -82,10 +85,8 @@ function npmNode(wanted) {
 /** Returns the archive of the layer with Debian and Node. It is built again each month, for the updates of Debian. */
 function baseLayer(node) {
   const month = new Date(Number(epoch) * 1000).toISOString().slice(0, 7)
-  const hash = createHash('sha256')
-    .update(readFileSync(fileURLToPath(import.meta.url)))
-    .update(month)
-    .digest('hex')
+  const contents = JSON.stringify([month, suite, debianPackages, unread, user, dataDir, nodeVersion])
+  const hash = createHash('sha256').update(`${contents}${baseLayer}${archive}`).digest('hex')
   const cached = join(cacheRoot, `image-base-${hash.slice(0, 16)}.tar`)
   if (existsSync(cached)) return cached
   const directory = join(work, 'base')
@@ -97,7 +98,7 @@ function baseLayer(node) {
       '--aptopt=APT::Install-Recommends "false"',
     ],
     // Scanners read the packages of images without dpkg there.
-    '--customize-hook=mkdir -p "$1/var/lib/dpkg/status.d"; for deb in "$1"/var/cache/apt/archives/*.deb; do dpkg-deb --field "$deb" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$deb" Package)"; done',
+    '--extract-hook=mkdir -p "$1/var/lib/dpkg/status.d"; for deb in "$1"/var/cache/apt/archives/*.deb; do dpkg-deb --field "$deb" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$deb" Package)"; done',
     ...[suite, directory],
   ])
   const inBase = (path) => join(directory, path)
@@ -118,39 +119,35 @@ function baseLayer(node) {
   cpSync(join(node, 'bin/node'), inBase('usr/local/bin/node'))
   cpSync(join(node, 'LICENSE'), inBase('usr/local/share/node/LICENSE'))
   const fresh = join(work, 'base.tar')
-  archive(directory, fresh)
+  archive(directory, fresh, Date.parse(month) / 1000)
   renameOver(fresh, cached)
   return cached
 }
 
+/** Packs the build of the checkout, and returns the tarball of `penstock`. */
+function packedCommand() {
+  const directory = join(work, 'packed')
+  run(process.execPath, [join(root, 'packages/toolchain/pack.mjs'), directory])
+  return join(directory, `penstock-${version}.tgz`)
+}
+
 /** Returns the archive of the layer with the package `penstock` and its native modules. */
-function applicationLayer(node) {
-  const packed = join(work, 'packed')
-  run(process.execPath, [join(root, 'packages/toolchain/pack.mjs'), packed])
+function applicationLayer(node, tarball) {
   const directory = join(work, 'application')
   const home = join(directory, 'opt/penstock')
   mkdirSync(home, { recursive: true })
-  run(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', join(packed, `penstock-${version}.tgz`)],
-    {
-      cwd: home,
-      env: {
-        ...process.env,
-        PATH: `${join(node, 'bin')}:${process.env.PATH}`,
-        npm_config_nodedir: npmNode(headersVersion),
-      },
-    },
-  )
+  // argon2 has its compiled files in its package.
+  run('npm', [...quietInstall, '--omit=dev', '--ignore-scripts', tarball], { cwd: home })
   // These name the directory of the tarball, and are read by npm alone.
   for (const file of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json', 'node_modules/.bin']) {
     rmSync(join(home, file), { recursive: true, force: true })
   }
-  // Of a compiled module only the library is loaded.
   const sqlite = join(home, 'node_modules/better-sqlite3')
-  cpSync(join(sqlite, 'build/Release/better_sqlite3.node'), join(work, 'better_sqlite3.node'))
-  for (const part of ['build', 'deps', 'src']) rmSync(join(sqlite, part), { recursive: true, force: true })
-  cpSync(join(work, 'better_sqlite3.node'), join(sqlite, 'build/Release/better_sqlite3.node'))
+  for (const part of ['deps', 'src']) rmSync(join(sqlite, part), { recursive: true, force: true })
+  cpSync(
+    compiledSqlite(node, JSON.parse(readFileSync(join(sqlite, 'package.json'), 'utf8')).version),
+    join(sqlite, sqliteFile),
+  )
   writeFileSync(join(home, 'node_modules/penstock/dist/bundle/installation.txt'), 'image\n')
   mkdirSync(join(directory, 'usr/local/bin'), { recursive: true })
   writeFileSync(
@@ -162,19 +159,32 @@ function applicationLayer(node) {
   run('chown', [`${user.id}:${user.id}`, join(directory, dataDir)])
   run('chmod', ['700', join(directory, dataDir)])
   const file = join(work, 'application.tar')
-  archive(directory, file)
+  archive(directory, file, epoch)
   return file
 }
 
+/** Returns the library of better-sqlite3 for the Node of the image. */
+function compiledSqlite(node, sqliteVersion) {
+  const cached = join(cacheRoot, `better-sqlite3-${sqliteVersion}-node-${headersVersion}.node`)
+  if (existsSync(cached)) return cached
+  const directory = join(work, 'sqlite')
+  mkdirSync(directory)
+  const path = `${join(node, 'bin')}:${process.env.PATH}`
+  const env = { ...process.env, PATH: path, npm_config_nodedir: npmNode(headersVersion) }
+  run('npm', [...quietInstall, `better-sqlite3@${sqliteVersion}`], { cwd: directory, env })
+  renameOver(join(directory, 'node_modules/better-sqlite3', sqliteFile), cached)
+  return cached
+}
+
 /** Writes a directory into an archive that depends on nothing but its files: sorted, and with one time. */
-function archive(directory, file) {
+function archive(directory, file, seconds) {
   run('tar', [
-    ...['--create', '--sort=name', `--mtime=@${epoch}`, '--numeric-owner', '--format=gnu', '--hard-dereference'],
+    ...['--create', '--sort=name', `--mtime=@${seconds}`, '--numeric-owner', '--format=gnu', '--hard-dereference'],
     ...['--file', file, '--directory', directory, '.'],
   ])
 }
 
-function assemble(layers) {
+function assemble(layers, packageDigest) {
   const created = new Date(Number(epoch) * 1000).toISOString().replace('.000Z', 'Z')
   const image = `${target}:${tag}`
   run('umoci', ['init', '--layout', target])
@@ -197,10 +207,11 @@ function assemble(layers) {
     'org.opencontainers.image.licenses': license,
     'org.opencontainers.image.created': created,
     'org.opencontainers.image.base.name': `debian:${suite}`,
+    // The checksum of the package that is in the image, as in SHA256SUMS.
+    'penstock.package.sha256': packageDigest,
   }
   const env = {
     PATH: '/usr/local/bin',
-    SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt',
     PENSTOCK_DATA_DIR: dataDir,
     PENSTOCK_CORE_LISTEN: '0.0.0.0:8080',
     PENSTOCK_OBS_LISTEN: '0.0.0.0:8081',
@@ -226,6 +237,7 @@ function assemble(layers) {
     ...Object.entries(labels).map(([name, value]) => `--manifest.annotation=${name}=${value}`),
   ])
   run('umoci', ['gc', '--layout', target])
+  run('chmod', ['-R', 'a+rX', target])
 }
 
 /** Moves a file into the cache, which may be on another file system, so that an incomplete one is never used. */

@@ -11,7 +11,7 @@ import { caseFile } from '../fixtures.ts'
 import { until } from '../gateway/until.ts'
 import { codeBlocks } from '../page-commands.ts'
 import { npmInstall, type PackedFiles, packFiles } from './installed.ts'
-import { tourCore, tourGateway } from './tour.ts'
+import { readBanner, tourCore, tourGateway } from './tour.ts'
 
 // npm compiles SQLite where it finds no prebuilt one.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
@@ -53,14 +53,7 @@ describe('penstock', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     const [stdout, stderr] = [child.stdout!.pipe(new Sink()), child.stderr!.pipe(new Sink())]
     const banner = await until('it serves', () => stdout.text.includes('Try next:') && stdout.text, 120_000)
-    const found = (pattern: RegExp) => pattern.exec(banner)![1]!
-    const service = {
-      managementUrl: found(/are on (http:\S+)\.\n/),
-      otlpUrl: found(/takes OTLP on (\S+) and/),
-      coreUrl: found(/REST API is on (http:\S+)\/api\/v4,/),
-      apiKey: found(/API key, shown only now: +(\S+)/),
-      rootToken: found(/root, shown only now: +(\S+)/),
-    }
+    const service = readBanner(banner)
     await tourGateway(service)
     await tourCore(service)
     const consolePage = await (await fetch(service.managementUrl)).text()

@@ -46,3 +46,15 @@ export async function tourCore(service: Toured): Promise<void> {
   expect(file.file_path).toBe('NOTES')
   expect(commits).toHaveLength(2)
 }
+
+/** Returns the addresses that a service has printed, and the secrets if this is its first start. */
+export function readBanner(banner: string): Toured {
+  const found = (pattern: RegExp) => pattern.exec(banner)?.[1] ?? ''
+  return {
+    managementUrl: found(/are on (http:\S+)\.\n/),
+    otlpUrl: found(/takes OTLP on (\S+) and/).replace(/^(?!http)/, 'http://'),
+    coreUrl: found(/REST API is on (http:\S+)\/api\/v4,/),
+    apiKey: found(/API key, shown only now: +(\S+)/),
+    rootToken: found(/root, shown only now: +(\S+)/),
+  }
+}
