@@ -49,7 +49,7 @@ const origins = {
 } as const satisfies Record<InstallationKind, string>
 
 function installationFindings({ kind, nodeVersion }: Installation): Finding[] {
-  const tested = testedNodes.map(({ major }) => major).join(' and ')
+  const tested = testedNodes.map(({ major }) => major).join(' or ')
   const remedy = `use Node ${tested}`
   const node = {
     tested: { grade: 'ok', message: `Node ${nodeVersion}: CI runs tests with this version` },
