@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PRODUCT_VERSION } from '../packages/converter/src/version.ts'
+import { earlierVersions } from './earlier-version.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -45,9 +46,7 @@ test('the newest version is that of every manifest and of the program', () => {
   expect(new Set([...versions, PRODUCT_VERSION])).toEqual(new Set([releases[0]![0]]))
 })
 
-test('each version has left its databases', () => {
-  const missing = releases
-    .map((release) => `fixtures/databases/${release![0]}.tar.gz`)
-    .filter((file) => !existsSync(join(root, file)))
-  expect(missing).toEqual([])
+test('each version has left its databases, on SQLite and on PostgreSQL', () => {
+  const versions = releases.map((release) => release![0]!).toSorted()
+  expect([earlierVersions('sqlite').toSorted(), earlierVersions('postgres').toSorted()]).toEqual([versions, versions])
 })

@@ -6,6 +6,9 @@
  *   node release-databases.mjs                      of this checkout
  *   node release-databases.mjs <penstock.mjs>       of the command of another checkout
  *
+ * With PENSTOCK_DATABASE_URL, the URL of an empty PostgreSQL database, it makes <version>-postgres.tar.gz instead: the database of
+ * the core is then a dump beside the directory. Needs pg_dump of the version of the server.
+ *
  * The version's own program makes everything: the sample workspace, what the tour of the README creates, a token and
  * enforcement. expected.json in the archive has the secrets, and the number of rows of each table. Needs tar.
  */
@@ -20,7 +23,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
-const Sqlite = createRequire(join(root, 'packages/db/package.json'))('better-sqlite3')
+const requireFromDb = createRequire(join(root, 'packages/db/package.json'))
+const Sqlite = requireFromDb('better-sqlite3')
+const { Client } = requireFromDb('pg')
+const databaseUrl = process.env.PENSTOCK_DATABASE_URL
 const command = resolve(process.argv[2] ?? join(root, 'packages/cli/bin/penstock.mjs'))
 const { stdout: printed } = spawnSync(process.execPath, [command, '--version'], { encoding: 'utf8' })
 const version = printed.trim()
@@ -39,10 +45,17 @@ try {
   await once(service.child, 'exit')
   // Telemetry is not kept across versions.
   for (const name of ['observe.db', 'observe.db-wal', 'observe.db-shm']) rmSync(join(dataDir, name), { force: true })
-  for (const name of ['core.db', 'gateway.db']) compact(join(dataDir, name))
-  const expected = { version, ...secrets, ingestToken, core: rowsOf('core.db'), gateway: rowsOf('gateway.db') }
+  for (const name of databaseUrl ? ['gateway.db'] : ['core.db', 'gateway.db']) compact(join(dataDir, name))
+  if (databaseUrl) dumpCore()
+  const expected = {
+    version,
+    ...secrets,
+    ingestToken,
+    core: databaseUrl ? await rowsOfCore() : rowsOf('core.db'),
+    gateway: rowsOf('gateway.db'),
+  }
   writeFileSync(join(work, 'expected.json'), `${JSON.stringify(expected, undefined, 2)}\n`)
-  const archive = join(root, `fixtures/databases/${version}.tar.gz`)
+  const archive = join(root, `fixtures/databases/${version}${databaseUrl ? '-postgres' : ''}.tar.gz`)
   mkdirSync(dirname(archive), { recursive: true })
   const packed = spawnSync('tar', [
     '--create',
@@ -56,6 +69,7 @@ try {
     work,
     'data',
     'expected.json',
+    ...(databaseUrl ? ['core.sql'] : []),
   ])
   if (packed.status !== 0) throw new Error(`tar failed: ${packed.stderr}`)
   console.log(archive)
@@ -67,6 +81,7 @@ async function started() {
   const env = {
     PATH: process.env.PATH,
     PENSTOCK_DATA_DIR: dataDir,
+    ...(databaseUrl && { PENSTOCK_DATABASE_URL: databaseUrl }),
     PENSTOCK_OBS_API_KEY: secrets.apiKey,
     PENSTOCK_ROOT_TOKEN: secrets.rootToken,
     PENSTOCK_DRAIN_DELAY_MS: '0',
@@ -130,7 +145,14 @@ async function untilExported() {
 
 function openExports() {
   const { stdout } = spawnSync(process.execPath, [command, 'doctor'], {
-    ...{ encoding: 'utf8', env: { PATH: process.env.PATH, PENSTOCK_DATA_DIR: dataDir } },
+    ...{
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        PENSTOCK_DATA_DIR: dataDir,
+        ...(databaseUrl && { PENSTOCK_DATABASE_URL: databaseUrl }),
+      },
+    },
   })
   return Number(/(\d[\d,]*) waits?$/m.exec(stdout)?.[1]?.replaceAll(',', '') ?? 1)
 }
@@ -151,5 +173,30 @@ function rowsOf(name) {
     .all()
   const counts = tables.map((table) => [table, database.prepare(`select count(*) from "${table}"`).pluck().get()])
   database.close()
+  return Object.fromEntries(counts)
+}
+
+/** Writes the database of the core as SQL beside the data directory. */
+function dumpCore() {
+  const file = join(work, 'core.sql')
+  const dumped = spawnSync('pg_dump', ['--no-owner', '--no-privileges', '--file', file, databaseUrl], {
+    encoding: 'utf8',
+  })
+  if (dumped.status !== 0) throw new Error(`pg_dump failed: ${dumped.stderr}`)
+}
+
+/** Returns the number of rows of each table in the database of the core. */
+async function rowsOfCore() {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1")
+  const counts = []
+  for (const { tablename } of rows) {
+    const {
+      rows: [row],
+    } = await client.query(`select count(*)::int as count from "${tablename}"`)
+    counts.push([tablename, row.count])
+  }
+  await client.end()
   return Object.fromEntries(counts)
 }
