@@ -7,7 +7,7 @@ import { penstock } from './command-line.ts'
 
 const databases = join(import.meta.dirname, '../fixtures/databases')
 
-/** What the script that made a data directory has stored beside it. */
+/** A data directory, and the facts that the script which made it has stored beside it. */
 export interface EarlierVersion {
   readonly dataDir: string
   readonly apiKey: string

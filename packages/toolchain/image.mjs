@@ -22,7 +22,7 @@ const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 
 const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const suite = 'bookworm'
-/** What Node and its native modules load, and the data of time zones and certificates. */
+/** The libraries that Node and its native modules load, and the data of time zones and certificates. */
 const debianPackages = ['base-files', 'ca-certificates', 'libc6', 'libgcc-s1', 'libstdc++6', 'netbase', 'tzdata']
 const nodeVersion = '24.21.0'
 /** Modules that are compiled with the headers of a newer 24 end the process when a statement is collected; see setup.mjs. */

@@ -10,7 +10,7 @@ import { until } from '../gateway/until.ts'
 
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const suite = 'bookworm'
-/** What a small server has: systemd as the first process, and the libraries of Node. */
+/** The packages of a small server: systemd as the first process, and the libraries of Node. */
 const packages = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'ca-certificates']
 
 /** Returns the archive of a Debian with systemd. It is built once a month into the user's cache. */

@@ -8,16 +8,13 @@ import { until } from '../gateway/until.ts'
 import { describeWithPostgres } from '../postgres/describe-with-postgres.ts'
 import { Relay } from '../postgres/relay.ts'
 import { ControlPlane } from './cluster.ts'
-import { neededForContainers, requireFresh, UnpackedImage } from './container.ts'
+import { describeWithImage, firstSecrets } from './describe-with-image.ts'
 import { chart, type Manifest, neededHelm, render, runHelm } from './helm.ts'
-import { packFiles } from './installed.ts'
 import { type Cluster, claimedVolume, Pod } from './pod.ts'
 import { tourCore } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-const ADMIN_KEY = 'the-key-of-this-very-test'
-const ROOT_TOKEN = 'root-token-of-this-very-test'
 const PEPPERS = `shared:${Buffer.alloc(32, 7).toString('base64')}`
 const FS_GROUP = 65_532
 const NAMESPACE = 'telemetry'
@@ -146,16 +143,8 @@ describeWithPrograms('the API server of Kubernetes', neededHelm, () => {
   })
 })
 
-describeWithPrograms('the pods of the chart', [...neededHelm, ...neededForContainers], () => {
+describeWithImage('the pods of the chart', neededHelm, (image) => {
   describeWithPostgres('on PostgreSQL', (serverUrl) => {
-    let image: UnpackedImage
-    beforeAll(() => {
-      using packed = packFiles()
-      requireFresh(packed.tarball('penstock'))
-      image = new UnpackedImage()
-    })
-    afterAll(() => image?.[Symbol.dispose]())
-
     /** Returns the URL of a new database that containers can reach. */
     async function database(): Promise<string> {
       const schema = await temporarySchema(serverUrl())
@@ -176,9 +165,9 @@ describeWithPrograms('the pods of the chart', [...neededHelm, ...neededForContai
       const stringData = {
         'gateway-database-url': await database(),
         peppers: PEPPERS,
-        'obs-api-key': ADMIN_KEY,
+        'obs-api-key': firstSecrets.apiKey,
         'core-database-url': await database(),
-        'root-token': ROOT_TOKEN,
+        'root-token': firstSecrets.rootToken,
       }
       await plane.create(NAMESPACE, { apiVersion: 'v1', kind: 'Secret', metadata, stringData })
       const values = {
@@ -197,9 +186,9 @@ describeWithPrograms('the pods of the chart', [...neededHelm, ...neededForContai
         ...[key, Buffer.from(value, 'base64').toString()],
       ])
       const cluster: Cluster = {
-        image,
-        secretFiles: image.secrets('secret', Object.fromEntries(files)),
-        claims: { 'test-penstock-core': claimedVolume(image, 'claim', FS_GROUP) },
+        image: image(),
+        secretFiles: image().secrets('secret', Object.fromEntries(files)),
+        claims: { 'test-penstock-core': claimedVolume(image(), 'claim', FS_GROUP) },
         services: {},
       }
       // Both start at the same moment on a new database, as a cluster starts them.
@@ -212,7 +201,7 @@ describeWithPrograms('the pods of the chart', [...neededHelm, ...neededForContai
       const call = async (pod: Pod, method: string, path: string, body?: object): Promise<any> => {
         const response = await fetch(`${pod.url('management')}/api/v1/ingest_auth${path}`, {
           method,
-          headers: { 'obs-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+          headers: { 'obs-api-key': firstSecrets.apiKey, 'content-type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         })
         return response.json()
@@ -239,7 +228,7 @@ describeWithPrograms('the pods of the chart', [...neededHelm, ...neededForContai
         otlpUrl: '',
         coreUrl: corePod.url('http'),
         apiKey: '',
-        rootToken: ROOT_TOKEN,
+        rootToken: firstSecrets.rootToken,
       })
 
       const ended = one.end()

@@ -1,26 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { freePort } from '../collector/free-port.ts'
-import { describeWithPrograms } from '../collector/program-suite.ts'
 import { until } from '../gateway/until.ts'
-import {
-  Container,
-  type ContainerSettings,
-  type Mount,
-  neededForContainers,
-  readImage,
-  requireFresh,
-  UnpackedImage,
-} from './container.ts'
-import { packFiles } from './installed.ts'
+import { Container, type ContainerSettings, type Mount, readImage } from './container.ts'
+import { describeWithImage, firstSecrets, onFreePorts } from './describe-with-image.ts'
 import { tourCore, tourGateway } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
-const ADMIN_KEY = 'the-key-of-this-very-test'
-const ROOT_TOKEN = 'root-token-of-this-very-test'
 
 interface ComposeService {
   readonly image: string
@@ -80,41 +67,25 @@ test('it drops every right, and publishes ports on loopback only', () => {
   ])
 })
 
-describeWithPrograms('the service of the compose file', neededForContainers, () => {
-  let image: UnpackedImage
-  beforeAll(() => {
-    using packed = packFiles()
-    requireFresh(packed.tarball('penstock'))
-    image = new UnpackedImage()
-  })
-  afterAll(() => image?.[Symbol.dispose]())
-
+describeWithImage('the service of the compose file', [], (image) => {
   test('starts with the secrets in files, becomes healthy, takes the tour and ends in its time', async () => {
-    const secrets = image.secrets('secrets', { 'obs-api-key': ADMIN_KEY, 'root-token': ROOT_TOKEN })
+    const secrets = image().secrets('secrets', {
+      'obs-api-key': firstSecrets.apiKey,
+      'root-token': firstSecrets.rootToken,
+    })
     expect(Object.keys(readImage().config.ExposedPorts).toSorted()).toEqual([
       '4317/tcp',
       '4318/tcp',
       '8080/tcp',
       '8081/tcp',
     ])
-    const settings = settingsOf(service, secrets, (name) => image.volume(name))
-    // The test has the network of the host, whose ports may be in use.
-    const listen = {
-      PENSTOCK_CORE_LISTEN: `127.0.0.1:${await freePort()}`,
-      PENSTOCK_OBS_LISTEN: `127.0.0.1:${await freePort()}`,
-      PENSTOCK_OTLP_HTTP_LISTEN: `127.0.0.1:${await freePort()}`,
-      PENSTOCK_OTLP_GRPC_LISTEN: `127.0.0.1:${await freePort()}`,
-    }
-    await using container = new Container(image, { ...settings, env: { ...settings.env, ...listen } })
+    const settings = settingsOf(service, secrets, (name) => image().volume(name))
+    // The test has the network of the host, and other programs may use its ports.
+    const { listen, service: toured } = await onFreePorts()
+    await using container = new Container(image(), { ...settings, env: { ...settings.env, ...listen } })
     const [kind, ...check] = service.healthcheck.test
     expect(kind).toBe('CMD')
     await until('it is healthy', () => container.exec(...check).status === 0, 60_000)
-    const toured = {
-      managementUrl: `http://${listen.PENSTOCK_OBS_LISTEN}`,
-      coreUrl: `http://${listen.PENSTOCK_CORE_LISTEN}`,
-      otlpUrl: `http://${listen.PENSTOCK_OTLP_HTTP_LISTEN}`,
-      ...{ apiKey: ADMIN_KEY, rootToken: ROOT_TOKEN },
-    }
     await tourGateway(toured)
     await tourCore(toured)
     const startMs = performance.now()

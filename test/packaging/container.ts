@@ -9,13 +9,14 @@ import { Sink } from '../command-line.ts'
 
 const layout = join(import.meta.dirname, '../../dist/image')
 
-const isThere = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+/** Tells whether a program is installed. */
+export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-/** What a suite needs that starts containers of the image. */
+/** The programs and files that a suite needs to start containers of the image. */
 export const neededForContainers: readonly NeededProgram[] = [
   { name: 'a root user', script: 'image', isBuilt: process.getuid?.() === 0 },
-  { name: 'umoci', script: 'image', isBuilt: isThere('umoci') },
-  { name: 'runc', script: 'image', isBuilt: isThere('runc') },
+  { name: 'umoci', script: 'image', isBuilt: isInstalled('umoci') },
+  { name: 'runc', script: 'image', isBuilt: isInstalled('runc') },
   { name: 'the image in dist/image', script: 'image', isBuilt: existsSync(join(layout, 'index.json')) },
 ]
 

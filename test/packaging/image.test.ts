@@ -4,38 +4,20 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePorts } from '../cli/serving.ts'
-import { describeWithPrograms } from '../collector/program-suite.ts'
 import { until } from '../gateway/until.ts'
-import {
-  Container,
-  type ContainerSettings,
-  neededForContainers,
-  readImage,
-  requireFresh,
-  UnpackedImage,
-} from './container.ts'
-import { packFiles } from './installed.ts'
+import { Container, type ContainerSettings, readImage } from './container.ts'
+import { describeWithImage, firstSecrets } from './describe-with-image.ts'
 import { readBanner, tourCore, tourGateway } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-const API_KEY = 'the-key-of-this-very-test'
-const ROOT_TOKEN = 'root-token-of-this-very-test'
 const MAX_COMPRESSED_BYTES = 100_000_000
 const builder = createRequire(import.meta.url).resolve('@penstock/toolchain/image.mjs')
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-describeWithPrograms('the image', neededForContainers, () => {
-  let image: UnpackedImage
-  beforeAll(() => {
-    using packed = packFiles()
-    requireFresh(packed.tarball('penstock'))
-    image = new UnpackedImage()
-  })
-  afterAll(() => image?.[Symbol.dispose]())
-
+describeWithImage('the image', [], (image) => {
   test('runs as a user without rights, names its volume and ports, and is small', () => {
     const { manifest, config } = readImage()
     expect(config).toMatchObject({
@@ -51,17 +33,20 @@ describeWithPrograms('the image', neededForContainers, () => {
   })
 
   test('has no shell, no package manager and no file that gives the rights of root', () => {
-    const found = execFileSync('find', [image.rootfs, '-type', 'f', '-perm', '/6000'], { encoding: 'utf8' })
+    const found = execFileSync('find', [image().rootfs, '-type', 'f', '-perm', '/6000'], { encoding: 'utf8' })
     expect(found).toBe('')
     for (const program of ['bin/sh', 'usr/bin/bash', 'usr/bin/apt', 'usr/bin/dpkg', 'usr/local/bin/npm']) {
-      expect(existsSync(join(image.rootfs, program))).toBe(false)
+      expect(existsSync(join(image().rootfs, program))).toBe(false)
     }
-    expect(readFileSync(join(image.rootfs, 'var/lib/dpkg/status.d/libc6'), 'utf8')).toMatch(/^Version: /m)
+    expect(readFileSync(join(image().rootfs, 'var/lib/dpkg/status.d/libc6'), 'utf8')).toMatch(/^Version: /m)
   })
 
   test('takes key and token of the first start from files, serves on a root that cannot be written, and keeps its state', async () => {
-    const secrets = image.secrets('secrets', { 'obs-api-key': `${API_KEY}\n`, 'root-token': `${ROOT_TOKEN}\n` })
-    const data = image.volume('data')
+    const secrets = image().secrets('secrets', {
+      'obs-api-key': `${firstSecrets.apiKey}\n`,
+      'root-token': `${firstSecrets.rootToken}\n`,
+    })
+    const data = image().volume('data')
     const settings: ContainerSettings = {
       readOnlyRoot: true,
       noNewPrivileges: true,
@@ -77,7 +62,7 @@ describeWithPrograms('the image', neededForContainers, () => {
       },
       memoryBytes: 1 << 30,
     }
-    await using first = new Container(image, settings)
+    await using first = new Container(image(), settings)
     const service = await startedService(first)
     expect(first.stdout.text).not.toContain('shown only now')
     await tourGateway(service)
@@ -97,14 +82,14 @@ describeWithPrograms('the image', neededForContainers, () => {
     expect(await first.end()).toBe(0)
     expect(statSync(join(data, 'secrets.key'))).toMatchObject({ uid: 65_532, mode: 0o100600 })
 
-    await using second = new Container(image, settings)
+    await using second = new Container(image(), settings)
     const again = await startedService(second)
     const answer = await fetch(`${again.coreUrl}/api/v4/projects/ops%2Ftools`, {
-      headers: { 'private-token': ROOT_TOKEN },
+      headers: { 'private-token': firstSecrets.rootToken },
     })
     expect(answer.status).toBe(200)
     const state = await fetch(`${again.managementUrl}/api/v1/ingest_auth/state`, {
-      headers: { 'obs-api-key': API_KEY },
+      headers: { 'obs-api-key': firstSecrets.apiKey },
     })
     expect(await state.json()).toMatchObject({ enabled: true, valid_tokens: 1 })
     expect(await second.end()).toBe(0)
@@ -126,5 +111,5 @@ async function startedService(container: Container) {
   const isThere = () => container.stdout.text.includes('Try next:') && container.stdout.text
   const banner = await Promise.race([until('it serves', isThere, 60_000), container.ended.then(() => undefined)])
   if (banner === undefined) throw new Error(`the container has ended: ${container.stderr.text}`)
-  return { ...readBanner(banner), apiKey: API_KEY, rootToken: ROOT_TOKEN }
+  return { ...readBanner(banner), ...firstSecrets }
 }

@@ -13,7 +13,7 @@ interface HttpProbe {
   readonly failureThreshold: number
 }
 
-/** What the pods of a test share in place of a cluster. */
+/** The parts of a cluster that the pods of a test share. */
 export interface Cluster {
   readonly image: UnpackedImage
   /** The directory with the files of the Secret. */

@@ -4,50 +4,38 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import process from 'node:process'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { freePort } from '../collector/free-port.ts'
-import { describeWithPrograms } from '../collector/program-suite.ts'
 import { until } from '../gateway/until.ts'
 import { BootedMachine, MachineRoot } from './booted-root.ts'
-import { neededForContainers, requireFresh, UnpackedImage } from './container.ts'
-import { type PackedFiles, packFiles } from './installed.ts'
+import { isInstalled, type UnpackedImage } from './container.ts'
+import { describeWithImage, firstSecrets, onFreePorts } from './describe-with-image.ts'
+import { packFiles } from './installed.ts'
 import { type Toured, tourCore, tourGateway } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-const ADMIN_KEY = 'the-key-of-this-very-test'
-const ROOT_TOKEN = 'root-token-of-this-very-test'
 /** The exposure that systemd-analyze computes, from 0 to 10. It calls 2 and less "safe". */
 const MAX_EXPOSURE = 2
 const unit = join(import.meta.dirname, '../../packaging/systemd/penstock.service')
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-const isThere = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
-const needed = [
-  ...neededForContainers,
-  ...['mmdebstrap', 'systemd-nspawn', 'systemd-analyze'].map((name) => ({
-    name,
-    script: 'image',
-    isBuilt: isThere(name),
-  })),
-]
+const needed = ['systemd-nspawn', 'systemd-analyze', 'npm'].map((name) => ({
+  ...{ name, script: 'image', isBuilt: isInstalled(name) },
+}))
 
-describeWithPrograms('the unit of systemd', needed, () => {
-  let packed: PackedFiles
+describeWithImage('the unit of systemd', needed, (image) => {
   let root: MachineRoot
   let machine: BootedMachine
   let service: Toured
   beforeAll(async () => {
-    packed = packFiles()
-    requireFresh(packed.tarball('penstock'))
+    using packed = packFiles()
     root = new MachineRoot()
-    service = await install(root, packed.tarball('penstock'))
+    service = await install(root, packed.tarball('penstock'), image())
     machine = new BootedMachine(root)
     await machine.booted()
   })
   afterAll(async () => {
     await machine?.[Symbol.asyncDispose]()
     root?.[Symbol.dispose]()
-    packed?.[Symbol.dispose]()
   })
 
   const property = (name: string) =>
@@ -96,7 +84,7 @@ describeWithPrograms('the unit of systemd', needed, () => {
     await until('another process is ready', async () => property('MainPID') !== before && (await isReady()), 60_000)
     expect(property('NRestarts')).toBe('1')
     const state = await fetch(`${service.managementUrl}/api/v1/ingest_auth/state`, {
-      headers: { 'obs-api-key': ADMIN_KEY },
+      headers: { 'obs-api-key': firstSecrets.apiKey },
     })
     expect(await state.json()).toMatchObject({ enabled: true })
     expect(machine.run('systemctl', 'stop', 'penstock').status).toBe(0)
@@ -109,8 +97,7 @@ describeWithPrograms('the unit of systemd', needed, () => {
 })
 
 /** Installs the package and the unit as docs/installing.md says, and returns what the service will be. */
-async function install(root: MachineRoot, tarball: string): Promise<Toured> {
-  using image = new UnpackedImage()
+async function install(root: MachineRoot, tarball: string, image: UnpackedImage): Promise<Toured> {
   const at = (path: string) => join(root.path, path)
   copyFileSync(join(image.rootfs, 'usr/local/bin/node'), at('usr/local/bin/node'))
   chmodSync(at('usr/local/bin/node'), 0o755)
@@ -130,28 +117,20 @@ async function install(root: MachineRoot, tarball: string): Promise<Toured> {
   const compiled = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'
   cpSync(join(image.rootfs, 'opt/penstock', compiled), at(`opt/penstock/lib/node_modules/penstock/${compiled}`))
   mkdirSync(at('etc/penstock'), { mode: 0o700 })
-  const listen = {
-    PENSTOCK_CORE_LISTEN: `127.0.0.1:${await freePort()}`,
-    PENSTOCK_OBS_LISTEN: `127.0.0.1:${await freePort()}`,
-    PENSTOCK_OTLP_HTTP_LISTEN: `127.0.0.1:${await freePort()}`,
-    PENSTOCK_OTLP_GRPC_LISTEN: `127.0.0.1:${await freePort()}`,
-  }
+  const { listen, service } = await onFreePorts()
   writeFileSync(
     at('etc/penstock/environment'),
     Object.entries(listen)
       .map((pair) => `${pair.join('=')}\n`)
       .join(''),
   )
-  for (const [name, value] of Object.entries({ 'obs-api-key': ADMIN_KEY, 'root-token': ROOT_TOKEN })) {
+  for (const [name, value] of Object.entries({
+    'obs-api-key': firstSecrets.apiKey,
+    'root-token': firstSecrets.rootToken,
+  })) {
     writeFileSync(at(`etc/penstock/${name}`), `${value}\n`, { mode: 0o600 })
   }
   writeFileSync(at('etc/systemd/system/penstock.service'), readFileSync(unit))
   execFileSync('systemctl', [`--root=${root.path}`, 'enable', 'penstock.service'], { stdio: 'pipe' })
-  return {
-    managementUrl: `http://${listen.PENSTOCK_OBS_LISTEN}`,
-    coreUrl: `http://${listen.PENSTOCK_CORE_LISTEN}`,
-    otlpUrl: `http://${listen.PENSTOCK_OTLP_HTTP_LISTEN}`,
-    apiKey: ADMIN_KEY,
-    rootToken: ROOT_TOKEN,
-  }
+  return service
 }

@@ -25,7 +25,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   signal: interruption.signal,
   samplesDirectory,
   installation: {
-    // The file is beside the bundle, whose first module is this one.
+    // This is the first module of the bundle, and the file is beside it.
     kind: readInstallationKind(new URL('installation.txt', import.meta.url)),
     nodeVersion: process.versions.node,
   },
