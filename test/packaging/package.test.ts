@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePorts } from '../cli/serving.ts'
 import { Sink } from '../command-line.ts'
@@ -14,10 +15,11 @@ import { npmInstall, type PackedFiles, packFiles } from './installed.ts'
 import { readBanner, tourCore, tourGateway } from './tour.ts'
 
 // npm compiles SQLite where it finds no prebuilt one.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 900_000 })
 
 const root = join(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+const thirdParty = pathToFileURL(join(root, 'packages/toolchain/third-party.mjs')).href
 const environment = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
 
 let packed: PackedFiles
@@ -26,10 +28,7 @@ beforeAll(() => {
 })
 afterAll(() => packed[Symbol.dispose]())
 
-function emptyDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'penstock-installed-'))
-  return directory
-}
+const emptyDirectory = () => mkdtempSync(join(tmpdir(), 'penstock-installed-'))
 
 describe('penstock', () => {
   let directory: string
@@ -110,6 +109,27 @@ test('the checksums and the bill of materials are those of the packed files', ()
   expect(
     bill.dependencies.flatMap((row: { dependsOn: string[] }) => row.dependsOn).filter((ref: string) => !refs.has(ref)),
   ).toEqual([])
+})
+
+test.each([
+  [{ license: 'MIT' }, 'MIT'],
+  [{ license: '(GPL-3.0 OR Apache-2.0)' }, '(GPL-3.0 OR Apache-2.0)'],
+  [{ licenses: [{ type: 'MIT' }] }, 'MIT'],
+  [{ license: 'GPL-3.0' }, undefined],
+  [{ license: 'MIT AND GPL-3.0' }, undefined],
+  [{}, undefined],
+])('a package without an allowed licence is refused: %j', (manifest, licence) => {
+  const directory = emptyDirectory()
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ name: 'one', version: '1.0.0', ...manifest }))
+  const script = `import { thirdPartyPackage } from ${JSON.stringify(thirdParty)}
+    console.log(thirdPartyPackage(${JSON.stringify(directory)}).licence)`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  })
+  expect(status).toBe(licence === undefined ? 1 : 0)
+  if (licence === undefined) expect(stderr).toMatch(/one@1\.0\.0 has the licence .*, which is not on the list/)
+  else expect(stdout.trim()).toBe(licence)
 })
 
 test('the same build gives the same files', () => {

@@ -171,7 +171,7 @@ async function serveUntilInterrupted(
     consoleUrl: consoleAddress(settings, management),
     signInCode: isForPerson ? await newSignInCode({ db, peppers }, settings, clock) : undefined,
     managementUrl: management.url,
-    commands: operatorCommands(settings, management),
+    commands: operatorCommands(settings, management, environment.installation.kind),
     gatewayUrls: gatewayUrls(ingest),
     embedded: ingest.embedded !== undefined,
     firstKey,
