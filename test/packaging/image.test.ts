@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePorts } from '../cli/serving.ts'
 import { until } from '../gateway/until.ts'
 import { Container, type ContainerSettings, readImage } from './container.ts'
-import { describeWithImage, firstSecrets } from './describe-with-image.ts'
+import { describeWithImage, firstSecrets, onFreePorts } from './describe-with-image.ts'
 import { readBanner, tourCore, tourGateway } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -93,6 +93,25 @@ describeWithImage('the image', [], (image) => {
     })
     expect(await state.json()).toMatchObject({ enabled: true, valid_tokens: 1 })
     expect(await second.end()).toBe(0)
+  })
+
+  test('a gateway with several processes starts and ends in a container', async () => {
+    const { listen, service } = await onFreePorts()
+    await using container = new Container(image(), {
+      command: ['serve', 'gateway', '--workers', '2'],
+      env: { ...listen, PENSTOCK_UPSTREAM: 'http://127.0.0.1:1' },
+      readOnlyRoot: true,
+      noNewPrivileges: true,
+      tmpfs: ['/tmp'],
+      mounts: [{ source: image().volume('workers'), target: '/var/lib/penstock' }],
+    })
+    await until('it is ready', () => container.exec('penstock', 'health').status === 0, 60_000)
+    const answer = await fetch(`${service.otlpUrl}/v1/traces`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+    })
+    // Nothing is behind it.
+    expect(answer.status).toBe(503)
+    expect(await container.end()).toBe(0)
   })
 
   test('the same sources give the same image', () => {
