@@ -39,7 +39,14 @@ async function bundle() {
     checks: { eval: false },
   })
   const fresh = `${directory}.${process.pid}`
-  await bundle.write({ dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
+  await bundle.write({
+    dir: fresh,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    plugins: [{ name: 'ascii', generateBundle: (_options, chunks) => Object.values(chunks).forEach(toAscii) }],
+  })
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(join(directory, '..'), { recursive: true })
   renameSync(fresh, directory)
@@ -57,6 +64,15 @@ function entries() {
     ...Object.fromEntries(threads.map((path) => [basename(path, '.js'), join(packages, path)])),
     ...Object.fromEntries(migrations.map((path) => [`migrations/${basename(path, '.js')}`, join(packages, path)])),
   }
+}
+
+/**
+ * Replaces all characters of a chunk that are not ASCII by their escapes. V8 keeps the text of a module in memory, with two bytes per
+ * character if one of them needs two.
+ */
+function toAscii(chunk) {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error(`${chunk.fileName}: a raw text would change`)
+  chunk.code = chunk.code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Returns the text of a module that names a directory, with the place of the directory in the bundle. */
