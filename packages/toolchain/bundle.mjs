@@ -45,7 +45,12 @@ async function bundle() {
   })
   const fresh = `${directory}.${process.pid}`
   const { output } = await bundle.write({
-    ...{ dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    dir: fresh,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    plugins: [{ name: 'ascii', generateBundle: (_options, chunks) => Object.values(chunks).forEach(toAscii) }],
   })
   const joined = [...new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageDirectory))].toSorted()
   writeFileSync(join(fresh, 'packages.json'), `${JSON.stringify({ joined, installed }, undefined, 2)}\n`)
@@ -66,6 +71,15 @@ function entries() {
     ...Object.fromEntries(threads.map((path) => [basename(path, '.js'), join(packages, path)])),
     ...Object.fromEntries(migrations.map((path) => [`migrations/${basename(path, '.js')}`, join(packages, path)])),
   }
+}
+
+/**
+ * Replaces all characters of a chunk that are not ASCII by their escapes. V8 keeps the text of a module in memory, with two bytes per
+ * character if one of them needs two.
+ */
+function toAscii(chunk) {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error(`${chunk.fileName}: a raw text would change`)
+  chunk.code = chunk.code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Returns the text of a module that names a directory, with the place of the directory in the bundle. */

@@ -1,5 +1,5 @@
 import { type Log, silentLog, systemClock } from '@penstock/runtime'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ClickHouse, fillBounds } from '../../packages/observe/src/clickhouse/clickhouse-client.ts'
 import { clickHouseQueries } from '../../packages/observe/src/clickhouse/clickhouse-queries.ts'
 import { ClickHouseStore } from '../../packages/observe/src/clickhouse/clickhouse-store.ts'
@@ -259,6 +259,12 @@ describeWithChdb('views in ClickHouse', () => {
     const small = clickHouseQueries({ db, nowMs: () => START_S * 1000, historyLimits: { jobs: 100, runs: 2 } })
     // Read from the database, because the memory of this store is too small for it.
     expect((await small.insights(range)).totals.runs).toBe(3)
+    // All have just arrived, but the oldest one does not fit, so it is not read into memory again.
+    const rows = vi.spyOn(db, 'rows')
+    await small.insights(range)
+    const read = new Set(rows.mock.calls.flatMap(([, parameters]) => parameters?.ids ?? []))
+    expect([traceId(3), traceId(1)].map((id) => read.has(id))).toEqual([true, false])
+    rows.mockRestore()
     await server.run('TRUNCATE TABLE penstock_pipeline_runs')
     await server.run('TRUNCATE TABLE penstock_pipeline_spans')
     expect(await totals()).toEqual([0, 0, 0, false])

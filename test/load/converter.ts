@@ -25,6 +25,7 @@ import {
   toResourceMetrics,
 } from '@penstock/converter'
 import { defaultChunkLimits, type Encoding, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
+import { atMost, reportBounds } from './bounds.ts'
 import { compareWithGitlabReceiver } from './gitlab-receiver.ts'
 import { median, printTable, type Timing, timeInTurns } from './measure.ts'
 import { pipelineHook } from './payloads.ts'
@@ -71,6 +72,9 @@ function transformer(record: PipelineRecord) {
   }
 }
 
+/** The processor time of otlp-transformer as a multiple of ours, at least. */
+const LEAST_TIMES_ANCHOR = 2
+
 function throughput(): void {
   const json = JSON.stringify(pipelineHook(31, 20))
   const record = recordOf(json)
@@ -99,6 +103,18 @@ function throughput(): void {
   console.log('\nPipelines of 20 jobs, one core')
   // If other work is running, the ratio of CPU times varies less.
   printTable([['', 'pipelines', 'speed, anchor = 1', 'CPU each', 'CPU, ours = 1'], ...Object.entries(timings).map(row)])
+  const shareOf = (ours: Timing, anchor: Timing) => ours.cpuMicros / anchor.cpuMicros
+  const bound = (encoding: 'protobuf' | 'JSON') => {
+    const name = `three signals, ${encoding}` as const
+    return atMost(
+      name,
+      shareOf(timings[name], timings[`${name}: otlp-transformer`]),
+      1 / LEAST_TIMES_ANCHOR,
+      'times',
+      2,
+    )
+  }
+  reportBounds('CPU beside otlp-transformer', [bound('protobuf'), bound('JSON')])
 }
 
 /** Drives the generator as the exporter does: one chunk per turn of the event loop. */

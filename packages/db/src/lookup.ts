@@ -1,7 +1,7 @@
 import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
 
 /**
- * Reads a row by some values, with a statement that is compiled only once. Compiling a statement takes longer than running
+ * Reads rows by some values, with a statement that is compiled only once. Compiling a statement takes longer than running
  * it, so this is for the statements of every request.
  *
  * ```ts
@@ -24,13 +24,18 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
 
   /** Returns the first row, or `undefined`. */
   async run(db: Kysely<Tables>, ...values: Values): Promise<Row | undefined> {
+    return (await this.all(db, ...values))[0]
+  }
+
+  /** Returns all rows. */
+  async all(db: Kysely<Tables>, ...values: Values): Promise<Row[]> {
     const { sql, parameters } = this.#statementFor(db, values.length)
     const sent = parameters.map((parameter) => (parameter instanceof Placeholder ? values[parameter.index] : parameter))
     const query = CompiledQuery.raw(sql, sent)
     // Gives plugins the chance to stop the statement, which they have when it is compiled.
     db.getExecutor().transformQuery(query.query, query.queryId)
     const { rows } = await db.executeQuery<Row>(query)
-    return rows[0]
+    return rows
   }
 
   #statementFor(db: Kysely<Tables>, valueCount: number): Statement {

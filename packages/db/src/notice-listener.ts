@@ -24,7 +24,7 @@ export function reconnectDelayMs(failures: number, random: () => number): number
 
 /** Listens on one connection of its own, and connects again whenever it is lost, until it is closed. */
 export class PostgresListener implements NoticeListener {
-  readonly #newClient: () => pg.Client
+  readonly #newClient: () => Promise<pg.Client>
   readonly #channel: string
   readonly #options: ListenOptions
   readonly #stop = new AbortController()
@@ -33,7 +33,7 @@ export class PostgresListener implements NoticeListener {
   /** Ends the current connection. */
   #interrupt: () => void = () => {}
 
-  constructor(newClient: () => pg.Client, channel: string, options: ListenOptions) {
+  constructor(newClient: () => Promise<pg.Client>, channel: string, options: ListenOptions) {
     this.#newClient = newClient
     this.#channel = channel
     this.#options = options
@@ -49,7 +49,7 @@ export class PostgresListener implements NoticeListener {
   async #run(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
-      const loss = await this.#listenUntilLost(this.#newClient())
+      const loss = await this.#listenUntilLost(await this.#newClient())
       if (signal.aborted) return
       this.#failures += 1
       if (this.#failures === 1) this.#options.onLost?.(loss)

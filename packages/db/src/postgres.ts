@@ -14,7 +14,7 @@ import {
   sql,
   type TableMetadata,
 } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { SerialQueue } from './serial-queue.ts'
@@ -120,8 +120,8 @@ export function openPostgres<Tables>(
           connection.release()
         }
       }),
-    lock: (name) => lockSession(new pg.Client(connectionOf(url)), name, classifyError).catch(throwConnectionError),
-    listen: (channel, options) => new PostgresListener(() => new pg.Client(connectionOf(url)), channel, options),
+    lock: async (name) => lockSession(await newClient(url), name, classifyError).catch(throwConnectionError),
+    listen: (channel, options) => new PostgresListener(() => newClient(url), channel, options),
     async close() {
       await queue.drain()
       await read.destroy()
@@ -143,32 +143,45 @@ class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
+/** Loads the driver, which takes memory and a tenth of a second in each thread, and only PostgreSQL needs it. */
+const loadDriver = async () => (await import('pg')).default
+
+const newClient = async (url: string): Promise<pg.Client> => new (await loadDriver()).Client(connectionOf(url))
+
 class ConnectionPool {
-  readonly #pool: pg.Pool
+  readonly #open: () => Promise<pg.Pool>
+  #pool: Promise<pg.Pool> | undefined
   #ended: Promise<void> | undefined
 
   constructor(url: string, max: number, settings: readonly string[]) {
-    this.#pool = new pg.Pool({
-      ...connectionOf(url),
-      max,
-      types: { getTypeParser: parserOf },
-      onConnect: async (client) => {
-        // Without a listener, a connection that breaks between pool and user would emit an unhandled error and end the process.
-        client.on('error', () => {})
-        await client.query(settings.join('; '))
-      },
-    })
-    this.#pool.on('error', () => {})
+    this.#open = async () => {
+      const { Pool, types } = await loadDriver()
+      const pool = new Pool({
+        ...connectionOf(url),
+        max,
+        types: { getTypeParser: parserOf(types) },
+        onConnect: async (client) => {
+          // Without a listener, a connection that breaks between pool and user would emit an unhandled error and end the process.
+          client.on('error', () => {})
+          await client.query(settings.join('; '))
+        },
+      })
+      pool.on('error', () => {})
+      return pool
+    }
   }
 
   /** Returns a connection. @param limitMs the time limit for each answer; `undefined` for none */
   async connect(limitMs: number | undefined): Promise<Connection> {
-    return new Connection(await this.#pool.connect().catch(throwConnectionError), limitMs)
+    this.#pool ??= this.#open()
+    const pool = await this.#pool
+    return new Connection(await pool.connect().catch(throwConnectionError), limitMs)
   }
 
   /** Closes the pool; may be called more than once. */
   end(): Promise<void> {
-    this.#ended ??= this.#pool.end()
+    this.#pool ??= this.#open()
+    this.#ended ??= this.#pool.then((pool) => pool.end())
     return this.#ended
   }
 }
@@ -234,25 +247,30 @@ class Connection implements PostgresPoolClient {
  * ConnectionError.
  */
 function classifyError(error: unknown): unknown {
-  if (error instanceof pg.DatabaseError || error instanceof TypeError || error instanceof RangeError) return error
+  if (isFromServer(error) || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })
 }
+
+/** Tells whether an error is one of the server, which has a severity, and not one of the driver or the network. */
+const isFromServer = (error: unknown): error is pg.DatabaseError =>
+  error instanceof Error && (error as Partial<pg.DatabaseError>).severity !== undefined
 
 const throwConnectionError = (error: unknown): never => {
   throw classifyError(error)
 }
 
-const { BOOL, INT8, NUMERIC } = pg.types.builtins
-
-/** The parsers for types that pg would return differently. `numeric` occurs only as the sum of integers. */
+/** The numbers of types that pg would return differently, with the parsers for them. `numeric` occurs only as the sum of integers. */
+const [BOOL, INT8, NUMERIC] = [16, 20, 1700]
 const parsers: Readonly<Record<number, (text: string) => number>> = {
   [BOOL]: (text) => (text === 't' ? 1 : 0),
   [INT8]: Number,
   [NUMERIC]: Number,
 }
 
-const parserOf: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
-  (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format as 'text')
+const parserOf =
+  (types: typeof pg.types): typeof pg.types.getTypeParser =>
+  (type: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers[type]) || types.getTypeParser(type, format as 'text')
 
 /**
  * The SQLSTATE codes that are not caused by the query. Classes: connection, authorization, unknown database, transaction
@@ -265,15 +283,14 @@ const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
 
 /** Tells whether the server is unreachable, busy for too long, out of resources, or shutting down. */
 export const isPostgresUnavailable = (error: unknown): boolean =>
-  error instanceof ConnectionError || (error instanceof pg.DatabaseError && unavailableStates.test(error.code ?? ''))
+  error instanceof ConnectionError || (isFromServer(error) && unavailableStates.test(error.code ?? ''))
 
 /** Tells whether a value does not fit its column, such as text for a number or a number out of range (SQLSTATE class 22). */
 export const isPostgresInvalidValue = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code?.startsWith('22') === true
+  isFromServer(error) && error.code?.startsWith('22') === true
 
 /** Tells whether a foreign key has no row to refer to. */
-export const isPostgresBrokenReference = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '23503'
+export const isPostgresBrokenReference = (error: unknown): boolean => isFromServer(error) && error.code === '23503'
 
 class Dialect extends PostgresDialect {
   override createQueryCompiler(): PostgresQueryCompiler {

@@ -91,7 +91,7 @@ export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'exter
   const connections = new Connections(builder)
   const kit: Kit = { builder, globalIds, settings, connections, web: webAddressOf(settings) }
   for (const area of areas) area(kit)
-  const schema = builder.toSchema({ directives })
+  const schema = builder.toSchema({ directives, sortSchema: false })
   refuseArguments(schema)
   limitWork(schema)
   return schema

@@ -47,7 +47,7 @@ const CONCURRENCY = 2 * MAIL_BATCHES
 const LEASE_MS = MAIL_MS + 60_000
 /** The pauses after pieces of work. Sending a mail takes time too, which is not measured, so the pause after composing it is longer. */
 const paces = {
-  search: { isUrgent: true, pause: { factor: 12, maxMs: 28 } },
+  search: { isUrgent: true, pause: { factor: 18, maxMs: 34 } },
   mail: { isUrgent: false, pause: { factor: 40, maxMs: 120 } },
 } as const
 const GIVE_UP_AFTER_MS = 3 * 86_400_000

@@ -1,11 +1,11 @@
 import {
   type DomainEvent,
   findOpenMergeRequests,
+  findPipelineByKey,
   finishedPipelineEvent,
   type Notification,
   type NotificationEvent,
   type OperationContext,
-  pipelinesByKey,
   readMergeRequestFacts,
   readNoteFacts,
   type SubscribableKind,
@@ -91,7 +91,7 @@ async function pushedMergeRequests(context: Context, { projectId, push }: Parame
 
 async function finishedPipelines(context: Context, { objectId, changes = {} }: DomainEvent): ReturnType<Source> {
   if (changes.status === undefined) return []
-  const pipeline = (await pipelinesByKey(context, [objectId])).get(objectId)
+  const pipeline = await findPipelineByKey(context, objectId)
   const event = pipeline && (await finishedPipelineEvent(context, pipeline, changes.status.previous))
   return event === undefined ? [] : [draft({ event, kind: 'pipeline', itemId: objectId })]
 }

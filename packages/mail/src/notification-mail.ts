@@ -3,6 +3,7 @@ import {
   actingUser,
   type Core,
   DomainError,
+  findPipelineByKey,
   findReleaseById,
   findUser,
   getPipeline,
@@ -21,7 +22,6 @@ import {
   notificationEmailOf,
   type Project,
   perform,
-  pipelinesByKey,
   type ReadContext,
   readContextOf,
   type UnsubscribeLink,
@@ -180,7 +180,7 @@ const readers: Readonly<Record<NotifiedKind, Reader>> = {
   },
 
   async pipeline(core, actor, { projectId: project, itemId }, context) {
-    const found = (await pipelinesByKey(context, [itemId])).get(itemId)
+    const found = await findPipelineByKey(context, itemId)
     if (found === undefined) throw notFound()
     const { id, ref, sha } = await perform(core, actor, getPipeline, { project, pipelineId: found.id })
     const of = [ref, sha?.slice(0, 8)].filter((part) => part !== undefined).join(', ')

@@ -55,12 +55,12 @@ test('there is no pause while none is needed', async () => {
   expect(clock.nowMs()).toBe(2 * STEP_MS)
 })
 
-test('urgent pieces come first, and every tenth piece is another one', async () => {
+test('urgent pieces come first, and every 25th piece is another one', async () => {
   const others = ['x', 'y'].map((name) => ({ name, isUrgent: false }))
-  const urgent = Array.from({ length: 11 }, (_, index) => ({ name: `u${index}`, isUrgent: true }))
+  const urgent = Array.from({ length: 26 }, (_, index) => ({ name: `u${index}`, isUrgent: true }))
   const order = (await startsOf([{ name: 'first', isUrgent: false }, ...others, ...urgent])).map(([name]) => name)
-  const urgentOnes = Array.from({ length: 9 }, (_, index) => `u${index}`)
-  expect(order).toEqual(['first', ...urgentOnes, 'x', 'u9', 'u10', 'y'])
+  const urgentOnes = Array.from({ length: 24 }, (_, index) => `u${index}`)
+  expect(order).toEqual(['first', ...urgentOnes, 'x', 'u24', 'u25', 'y'])
 })
 
 test('a piece that fails does not stop the next one', async () => {

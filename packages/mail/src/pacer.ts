@@ -7,11 +7,11 @@ export interface Pause {
 }
 
 /** The number of urgent pieces that run while another one waits. */
-const URGENT_IN_A_ROW = 9
+const URGENT_IN_A_ROW = 24
 
 /**
  * Runs pieces of work one at a time, with a pause after each if needed, so that they take only a part of the event loop and of the
- * database. Urgent pieces come first, but every tenth piece is another one if one waits.
+ * database. Urgent pieces come first, but every 25th piece is another one if one waits.
  */
 export class Pacer {
   readonly #clock: Clock

@@ -1,12 +1,12 @@
 import {
   DomainError,
+  findPipelineByKey,
   findReleaseById,
   findUsersByUsername,
   getProject,
   type Notification,
   type Notified,
   type NotifiedKind,
-  pipelinesByKey,
   type ReadContext,
   readIssueFacts,
   readMergeRequestFacts,
@@ -44,7 +44,7 @@ async function readRelease(context: ReadContext, { itemId }: Notification): Prom
 
 /** Reads a pipeline, which ran on another forge: the user who started it is the one here with the same name. */
 async function readPipeline(context: ReadContext, { itemId }: Notification): Promise<Found | undefined> {
-  const pipeline = (await pipelinesByKey(context, [itemId])).get(itemId)
+  const pipeline = await findPipelineByKey(context, itemId)
   if (pipeline === undefined) return undefined
   const username = pipeline.user?.username
   const users = username === undefined ? [] : await findUsersByUsername(context, [username])

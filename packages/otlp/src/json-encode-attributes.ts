@@ -1,82 +1,132 @@
-import { AttributeRuns } from './attribute-runs.ts'
+import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
 import { requireInt64 } from './integer-ranges.ts'
-import { bytesText, doubleText, textOf } from './json-scalars.ts'
+import { bytesText, doubleText } from './json-scalars.ts'
+import { COMMA, type JsonWriter, memberFront } from './json-writer.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
-const KEY = `{"${keyValueFields.key.json}":`
-const VALUE = `,"${keyValueFields.value.json}":`
-const STRING = `{"${anyValueArms.string.json}":`
-const BOOL = `{"${anyValueArms.bool.json}":`
-const INT = `{"${anyValueArms.int.json}":"`
-const DOUBLE = `{"${anyValueArms.double.json}":`
-const BYTES = `{"${anyValueArms.bytes.json}":`
-const ARRAY = `{"${anyValueArms.array.json}":`
-const KVLIST = `{"${anyValueArms.kvlist.json}":`
-const VALUES = `{"${valuesField.json}":[`
+const KEY = memberFront(keyValueFields.key.json)
+const VALUE = memberFront(keyValueFields.value.json)
+const STRING = memberFront(anyValueArms.string.json)
+const BOOL = memberFront(anyValueArms.bool.json)
+const INT = memberFront(anyValueArms.int.json)
+const DOUBLE = memberFront(anyValueArms.double.json)
+const BYTES = memberFront(anyValueArms.bytes.json)
+const ARRAY = memberFront(anyValueArms.array.json)
+const KVLIST = memberFront(anyValueArms.kvlist.json)
+const VALUES = memberFront(valuesField.json)
 
-const MAX_KEYS = 2048
+/** The length of the shortest list that is compared. Encoding a shorter one again is faster. */
+const MIN_REMEMBERED = 16
+/** The number of bytes that copying a pair needs besides the pair: its comma, and those that may be overwritten. */
+const PAIR_OVERHEAD = 8
 
-/** Writes attributes as JSON and caches what it has written. Each encoder has its own instance. */
-export class JsonAttributes {
-  readonly #runs = new AttributeRuns<string>()
-  /** The text before a value, by key. */
-  readonly #fronts = new Map<string, string>()
+/** Writes a repeated KeyValue as a list. A key is always written, even if it is empty. */
+export function writeAttributes(writer: JsonWriter, attributes: readonly KeyValue[]): void {
+  const closed = writer.closeList()
+  if (attributes.length >= MIN_REMEMBERED) writer.lastList.write(writer, COMMA, attributes, writeAttribute)
+  else writeEach(writer, attributes)
+  writer.openList(closed)
+}
 
-  /** Returns the elements of a repeated KeyValue without the brackets. A key is always written, even if it is empty. */
-  listText(attributes: readonly KeyValue[]): string {
-    const run = this.#runs.findSuffix(attributes)
-    if (run !== undefined) {
-      const own = this.#eachText(attributes, attributes.length - run.attributes.length)
-      return own === '' ? run.encoded : `${own},${run.encoded}`
-    }
-    const text = this.#eachText(attributes, attributes.length)
-    this.#runs.remember(attributes, () => text)
-    return text
-  }
-
-  valueText(any: AnyValue): string {
-    switch (any.type) {
-      case 'string':
-        return `${STRING}${textOf(any.value)}}`
-      case 'bool':
-        return `${BOOL}${any.value}}`
-      case 'int':
-        return `${INT}${requireInt64(any.value)}"}`
-      case 'double':
-        return `${DOUBLE}${doubleText(any.value)}}`
-      case 'bytes':
-        return `${BYTES}${bytesText(any.value)}}`
-      case 'array':
-        return `${ARRAY}${valuesText(any.value.map((value) => this.valueText(value)).join(','))}}`
-      case 'kvlist':
-        return `${KVLIST}${valuesText(this.#eachText(any.value, any.value.length))}}`
-      case 'empty':
-        return '{}'
-    }
-  }
-
-  /** Returns the first `count` attributes. */
-  #eachText(attributes: readonly KeyValue[], count: number): string {
-    let text = ''
-    for (let index = 0; index < count; index += 1) {
-      const attribute = attributes[index] as KeyValue
-      if (index > 0) text += ','
-      text += `${this.#front(attribute.key)}${this.valueText(attribute)}}`
-    }
-    return text
-  }
-
-  #front(key: string): string {
-    const known = this.#fronts.get(key)
-    if (known !== undefined) return known
-    const front = `${KEY}${textOf(key)}${VALUE}`
-    if (this.#fronts.size === MAX_KEYS) this.#fronts.clear()
-    this.#fronts.set(key, front)
-    return front
+function writeEach(writer: JsonWriter, attributes: readonly KeyValue[]): void {
+  for (let index = attributes.length - 1; index >= 0; index -= 1) {
+    writeAttribute(writer, COMMA, attributes[index] as KeyValue)
   }
 }
 
-function valuesText(inside: string): string {
-  return inside === '' ? '{}' : `${VALUES}${inside}]}`
+function writeAttribute(writer: JsonWriter, tag: number, attribute: KeyValue): void {
+  const { key, value, type } = attribute
+  const last = writer.blocks.find(key)
+  // 0 and -0 are equal, but not written alike.
+  const isRemembered = type !== 'double'
+  if (isRemembered && last !== undefined && last.value === value && last.pair !== undefined) {
+    writer.reserve(last.pair.length + PAIR_OVERHEAD)
+    writer.copyPair(tag, last.pair)
+    return
+  }
+  const before = writer.written
+  const closed = writer.closeObject()
+  writeAnyValue(writer, attribute)
+  // Encoding a container may have cleared the pool.
+  const known = type === 'array' || type === 'kvlist' ? writer.blocks.find(key) : last
+  if (known === undefined) writeFront(writer, key)
+  else copyFront(writer, known)
+  writer.openObject(closed)
+  if (isRemembered) writer.rememberPair(known, value, writer.written - before)
+  writer.byte(tag)
+}
+
+/** Writes the members of a KeyValue up to its value, and stores them in the cache. */
+function writeFront(writer: JsonWriter, key: string): void {
+  const before = writer.written
+  writer.constant(VALUE)
+  writer.text(key)
+  writer.constant(KEY)
+  const bytes = writer.written - before
+  if (bytes <= MAX_BLOCK_BYTES) writer.blocks.storeKey(key, writer.bytesBetween(writer.start, writer.start + bytes))
+}
+
+function copyFront(writer: JsonWriter, known: KeyBlocks): void {
+  writer.reserve(known.key.length + PAIR_OVERHEAD)
+  writer.start = writer.blocks.copyBefore(writer.view, writer.start, known.key)
+}
+
+export function writeAnyValue(writer: JsonWriter, any: AnyValue): void {
+  const closed = writer.closeObject()
+  writeMember(writer, any)
+  writer.openObject(closed)
+}
+
+function writeMember(writer: JsonWriter, any: AnyValue): void {
+  switch (any.type) {
+    case 'string':
+      writer.text(any.value)
+      writer.constant(STRING)
+      break
+    case 'bool':
+      writer.ascii(String(any.value))
+      writer.constant(BOOL)
+      break
+    case 'int':
+      writer.quoted(String(requireInt64(any.value)))
+      writer.constant(INT)
+      break
+    case 'double':
+      writer.ascii(doubleText(any.value))
+      writer.constant(DOUBLE)
+      break
+    case 'bytes':
+      writer.ascii(bytesText(any.value))
+      writer.constant(BYTES)
+      break
+    case 'array':
+      writeValues(writer, ARRAY, any.value, (value) => {
+        writeAnyValue(writer, value)
+        writer.byte(COMMA)
+      })
+      break
+    case 'kvlist':
+      writeValues(writer, KVLIST, any.value, (value) => writeAttribute(writer, COMMA, value))
+      break
+    case 'empty':
+      break
+  }
+}
+
+function writeValues<T>(
+  writer: JsonWriter,
+  front: Uint8Array,
+  values: readonly T[],
+  writeValue: (value: T) => void,
+): void {
+  const closed = writer.closeObject()
+  if (values.length > 0) {
+    const closedList = writer.closeList()
+    for (let index = values.length - 1; index >= 0; index -= 1) writeValue(values[index] as T)
+    writer.openList(closedList)
+    writer.constant(VALUES)
+  }
+  writer.openObject(closed)
+  writer.constant(front)
 }

@@ -1,104 +1,124 @@
 import type { Message, Model, NamedField } from './field.ts'
-import type { JsonAttributes } from './json-encode-attributes.ts'
+import { writeAnyValue, writeAttributes } from './json-encode-attributes.ts'
+import { COMMA, type JsonWriter, memberFront } from './json-writer.ts'
 import { scalarKind } from './scalar-kinds.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
-/** Returns one member of an object (`"name":value`), or '' if the field is left out. */
-type MemberText = (model: Model, attributes: JsonAttributes) => string
+/** Writes one member with the comma before it, or nothing if the field is left out. */
+type MemberWriter = (writer: JsonWriter, model: Model) => void
 
-/** Returns a message as JSON. `attributes` belongs to the encoder. */
-export type MessageText<T> = (model: T, attributes: JsonAttributes) => string
-
-const compiled = new Map<Message, MessageText<Model>>()
+const compiled = new Map<Message, MemberWriter>()
 
 /** Returns the writer of canonical OTLP/JSON for a message, derived from its table. Members are in the order of the proto file. */
-export function jsonTextOf<T>(message: Message<T>): MessageText<T> {
+export function jsonWriterOf<T>(message: Message<T>): (writer: JsonWriter, model: T) => void {
   const known = compiled.get(message as Message)
   if (known) return known as never
-  const members = message.fields.flatMap(memberTexts)
-  const text: MessageText<Model> = (model, attributes) => {
-    let inside = ''
-    for (const memberText of members) {
-      const member = memberText(model, attributes)
-      if (member !== '') inside += inside === '' ? member : `,${member}`
-    }
-    return `{${inside}}`
+  const members = message.fields.flatMap(memberWriters).reverse()
+  const write: MemberWriter = (writer, model) => {
+    const closed = writer.closeObject()
+    for (const writeMember of members) writeMember(writer, model)
+    writer.openObject(closed)
   }
-  compiled.set(message as Message, text)
-  return text as never
+  compiled.set(message as Message, write)
+  return write as never
 }
 
-function memberTexts(field: NamedField): MemberText[] {
+function memberWriters(field: NamedField): MemberWriter[] {
   const { property, json } = field
-  const name = `"${json}":`
+  const front = memberFront(json)
   switch (field.form) {
     case 'scalar': {
       const kind = scalarKind(field.kind)
       return [
-        (model) => {
+        (writer, model) => {
           const value = model[property]
-          return kind.isAbsent(value) ? '' : name + kind.toJson(value)
+          if (kind.isAbsent(value)) return
+          kind.writeJson(writer, value)
+          writer.constant(front)
         },
       ]
     }
-    case 'packed': {
-      const kind = scalarKind(field.kind)
-      return [listText(name, property, kind.toJson)]
-    }
-    case 'message': {
-      const messageText = jsonTextOf(field.message)
-      return [
-        (model, attributes) => {
-          const value = model[property]
-          if (value === undefined) return ''
-          const text = messageText(value, attributes)
-          return field.required && text === '{}' ? '' : name + text
-        },
-      ]
-    }
+    case 'packed':
+      return [listWriter(front, property, scalarKind(field.kind).writeJson)]
+    case 'message':
+      return [messageWriter(front, property, field.message, field.required)]
     case 'list':
-      return [listText(name, property, jsonTextOf(field.message))]
+      return [listWriter(front, property, jsonWriterOf(field.message))]
     case 'attributes':
       return [
-        (model, attributes) => {
+        (writer, model) => {
           const list = model[property] as readonly KeyValue[]
-          return list.length === 0 ? '' : `${name}[${attributes.listText(list)}]`
+          if (list.length === 0) return
+          writeAttributes(writer, list)
+          writer.constant(front)
         },
       ]
     case 'anyValue':
       return [
-        (model, attributes) => {
+        (writer, model) => {
           const value = model[property] as AnyValue | undefined
-          return value === undefined ? '' : name + attributes.valueText(value)
+          if (value === undefined) return
+          writeAnyValue(writer, value)
+          writer.constant(front)
         },
       ]
     case 'scalarOneof':
       return field.arms.map((arm) => {
         const kind = scalarKind(arm.kind)
-        return (model) => {
+        const armFront = memberFront(arm.json)
+        return (writer, model) => {
           const member = model[property] as { type: string; value: unknown } | undefined
-          return member?.type === arm.type ? `"${arm.json}":${kind.toJson(member.value)}` : ''
+          if (member?.type !== arm.type) return
+          kind.writeJson(writer, member.value)
+          writer.constant(armFront)
         }
       })
     case 'messageOneof':
-      return field.arms.map((arm) => {
-        const messageText = jsonTextOf(arm.message)
-        return (model, attributes) => {
-          const member = model[property] as { type: string } | undefined
-          return member?.type === arm.type ? `"${arm.type}":${messageText(member, attributes)}` : ''
-        }
-      })
+      return field.arms.map((arm) => messageArmWriter(property, arm.type, arm.message))
   }
 }
 
-function listText<T>(
-  name: string,
+function messageWriter(front: Uint8Array, property: string, message: Message, required: boolean): MemberWriter {
+  const writeMessage = jsonWriterOf(message)
+  return (writer, model) => {
+    const value = model[property]
+    if (value === undefined) return
+    const before = writer.written
+    writeMessage(writer, value)
+    if (required && writer.written - before === EMPTY_OBJECT_BYTES) writer.start += EMPTY_OBJECT_BYTES
+    else writer.constant(front)
+  }
+}
+
+const EMPTY_OBJECT_BYTES = '{}'.length
+
+function messageArmWriter(property: string, type: string, message: Message): MemberWriter {
+  const writeMessage = jsonWriterOf(message)
+  const front = memberFront(type)
+  return (writer, model) => {
+    const member = model[property] as { type: string } | undefined
+    if (member?.type !== type || writer.lastMember.copyTo(writer, member)) return
+    const before = writer.written
+    writeMessage(writer, member)
+    writer.constant(front)
+    writer.lastMember.remember(writer, member, before)
+  }
+}
+
+function listWriter<T>(
+  front: Uint8Array,
   property: string,
-  elementText: (element: T, attributes: JsonAttributes) => string,
-): MemberText {
-  return (model, attributes) => {
+  writeElement: (writer: JsonWriter, element: T) => void,
+): MemberWriter {
+  return (writer, model) => {
     const elements = model[property] as readonly T[]
-    if (elements.length === 0) return ''
-    return `${name}[${elements.map((element) => elementText(element, attributes)).join(',')}]`
+    if (elements.length === 0) return
+    const closed = writer.closeList()
+    for (let index = elements.length - 1; index >= 0; index -= 1) {
+      writeElement(writer, elements[index] as T)
+      writer.byte(COMMA)
+    }
+    writer.openList(closed)
+    writer.constant(front)
   }
 }

@@ -1,12 +1,5 @@
 import { refuse } from './decode-error.ts'
 
-const needsNoEscape = /^[ !#-[\]-~]*$/
-
-/** Returns a JSON string. A lone surrogate becomes U+FFFD, as in UTF-8. */
-export function textOf(text: string): string {
-  return needsNoEscape.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed())
-}
-
 /** Returns a double as in proto3 JSON: a number, or "NaN", "Infinity" or "-Infinity" in quotes. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return `"${value}"`

@@ -1,50 +1,51 @@
 import type { ByteRegion } from './byte-region.ts'
 import type { Message } from './field.ts'
-import { jsonTextOf, type MessageText } from './json-encode.ts'
-import { JsonAttributes } from './json-encode-attributes.ts'
+import { jsonWriterOf } from './json-encode.ts'
+import { JsonWriter } from './json-writer.ts'
 import { emptyResource, emptyScope, schema } from './schema.ts'
 import { signals } from './signals.ts'
 import type { ItemOf, OtlpRequest, Signal } from './types.ts'
 import type { ChunkHeader, Frame, Wire } from './wire.ts'
 
 const COMMA = Buffer.from(',')
+const EMPTY_OBJECT_BYTES = '{}'.length
 
 export class JsonWire implements Wire {
-  readonly #attributes = new JsonAttributes()
-  #itemText = ''
-  #itemBytes = 0
+  readonly #writer = new JsonWriter()
+  /** The writer of frames. It is separate from `#writer`, so that a frame can be made while `#writer` contains an item. */
+  readonly #frameWriter = new JsonWriter()
 
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array {
-    return utf8(jsonTextOf(schema[signal].request as Message<OtlpRequest<S>>)(request, this.#attributes))
+    return encode(this.#writer, schema[signal].request as Message<OtlpRequest<S>>, request)
   }
 
   encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number {
-    this.#itemText = itemTexts[signal](item, this.#attributes)
-    this.#itemBytes = Buffer.byteLength(this.#itemText)
-    return this.#itemBytes
+    const writer = this.#writer
+    writer.reset()
+    itemWriters[signal](writer, item)
+    return writer.written
   }
 
   appendItem(region: ByteRegion): void {
-    const at = region.claim(this.#itemBytes)
-    region.buffer.write(this.#itemText, at)
+    region.append(this.#writer.bytesView())
   }
 
   frame(signal: Signal, { resource, scope, resourceSchemaUrl, scopeSchemaUrl }: ChunkHeader): Frame {
     const { resourceGroup, scopeGroup } = schema[signal] as (typeof schema)['traces']
-    const textOf = <T>(message: Message<T>, model: T) => jsonTextOf(message)(model, this.#attributes)
+    const bytesOf = <T>(message: Message<T>, model: T) => encode(this.#frameWriter, message, model)
     const { json } = signals[signal]
-    const [outerOpen, outerClose] = enclosingText(
+    const [outerOpen, outerClose] = enclosing(
       json.scopes,
-      textOf(resourceGroup, { resource, scopes: [], schemaUrl: '' }),
-      textOf(resourceGroup, { resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
+      bytesOf(resourceGroup, { resource, scopes: [], schemaUrl: '' }),
+      bytesOf(resourceGroup, { resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
     )
-    const [innerOpen, innerClose] = enclosingText(
+    const [innerOpen, innerClose] = enclosing(
       json.items,
-      textOf(scopeGroup, { scope, items: [], schemaUrl: '' }),
-      textOf(scopeGroup, { scope: emptyScope, items: [], schemaUrl: scopeSchemaUrl }),
+      bytesOf(scopeGroup, { scope, items: [], schemaUrl: '' }),
+      bytesOf(scopeGroup, { scope: emptyScope, items: [], schemaUrl: scopeSchemaUrl }),
     )
-    const before = utf8(`{"${json.resources}":[${outerOpen}${innerOpen}`)
-    const after = utf8(`${innerClose}${outerClose}]}`)
+    const before = Buffer.concat([Buffer.from(`{"${json.resources}":[`), outerOpen, innerOpen])
+    const after = Buffer.concat([innerClose, outerClose, Buffer.from(']}')])
     return {
       separator: COMMA,
       after,
@@ -55,21 +56,26 @@ export class JsonWire implements Wire {
 }
 
 /**
- * Returns the text before and after the elements of the list `name` in an object that has the members of `head`, then
+ * Returns the bytes before and after the elements of the list `name` in an object that has the members of `head`, then
  * the list, then the members of `tail`. `head` and `tail` are JSON objects; `{}` has no members.
  */
-function enclosingText(name: string, head: string, tail: string): [open: string, close: string] {
-  const membersBefore = head === '{}' ? '{' : `${head.slice(0, -1)},`
-  const membersAfter = tail === '{}' ? '}' : `,${tail.slice(1)}`
-  return [`${membersBefore}"${name}":[`, `]${membersAfter}`]
+function enclosing(name: string, head: Uint8Array, tail: Uint8Array): [open: Uint8Array, close: Uint8Array] {
+  const comma = head.length === EMPTY_OBJECT_BYTES ? '' : ','
+  const after = tail.length === EMPTY_OBJECT_BYTES ? ']' : '],'
+  return [
+    Buffer.concat([head.subarray(0, -1), Buffer.from(`${comma}"${name}":[`)]),
+    Buffer.concat([Buffer.from(after), tail.subarray(1)]),
+  ]
 }
 
-function utf8(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text))
+function encode<T>(writer: JsonWriter, message: Message<T>, model: T): Uint8Array {
+  writer.reset()
+  jsonWriterOf(message)(writer, model)
+  return new Uint8Array(writer.bytesView())
 }
 
-const itemTexts = {
-  traces: jsonTextOf(schema.traces.item),
-  metrics: jsonTextOf(schema.metrics.item),
-  logs: jsonTextOf(schema.logs.item),
-} as Readonly<Record<Signal, MessageText<unknown>>>
+const itemWriters = {
+  traces: jsonWriterOf(schema.traces.item),
+  metrics: jsonWriterOf(schema.metrics.item),
+  logs: jsonWriterOf(schema.logs.item),
+} as Readonly<Record<Signal, (writer: JsonWriter, item: unknown) => void>>

@@ -1,4 +1,4 @@
-import { type Block, type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
+import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
 import { requireInt64 } from './integer-ranges.ts'
 import { type ProtobufWriter, tagOf, utf8Before, varint64Before, varintBefore, WireType } from './protobuf-writer.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
@@ -69,14 +69,14 @@ function writeInt(writer: ProtobufWriter, tag: number, key: string, value: bigin
   const { buffer, start: end } = writer
   const known = writer.blocks.find(key)
   if (known?.value === value && known.pair !== undefined) {
-    writePair(writer, tag, known.pair)
+    writer.copyPair(tag, known.pair)
     return
   }
   let at = varint64Before(buffer, end, requireInt64(value))
   buffer[--at] = INT
   at = pairBefore(writer, at, end, key, known)
   writer.start = at
-  rememberPair(writer, known, value, end - at)
+  writer.rememberPair(known, value, end - at)
   buffer[--writer.start] = tag
 }
 
@@ -85,7 +85,7 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
   const { buffer, start: end } = writer
   const known = writer.blocks.find(key)
   if (known?.value === text && known.pair !== undefined) {
-    writePair(writer, tag, known.pair)
+    writer.copyPair(tag, known.pair)
     return
   }
   let at = utf8Before(buffer, end, text)
@@ -93,7 +93,7 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
   buffer[--at] = STRING
   at = pairBefore(writer, at, end, key, known)
   writer.start = at
-  rememberPair(writer, known, text, end - at)
+  writer.rememberPair(known, text, end - at)
   buffer[--writer.start] = tag
 }
 
@@ -102,7 +102,7 @@ function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue
   const last = writer.blocks.find(key)
   if (last !== undefined && last.value === value && last.pair !== undefined) {
     writer.reserve(last.pair.length + PAIR_OVERHEAD)
-    writePair(writer, tag, last.pair)
+    writer.copyPair(tag, last.pair)
     return
   }
   const before = writer.written
@@ -111,27 +111,8 @@ function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue
   // The key is looked up again, because encoding the values may have cleared the pool.
   const known = writer.blocks.find(key)
   writer.start = pairBefore(writer, writer.start, writer.buffer.length - before, key, known)
-  rememberPair(writer, known, value, writer.written - before)
+  writer.rememberPair(known, value, writer.written - before)
   writer.tag(tag)
-}
-
-function writePair(writer: ProtobufWriter, tag: number, pair: Block): void {
-  writer.start = writer.blocks.copyBefore(writer.view, writer.start, pair)
-  writer.buffer[--writer.start] = tag
-}
-
-/**
- * Stores the pair if the value has occurred a second time, because it is then likely to occur again. The pair is in the
- * newest `bytes` of the buffer.
- */
-function rememberPair(writer: ProtobufWriter, known: KeyBlocks | undefined, value: unknown, bytes: number): void {
-  if (known === undefined || bytes > MAX_BLOCK_BYTES) return
-  if (known.value === value) {
-    writer.blocks.storePair(known, writer.bytesBetween(writer.start, writer.start + bytes))
-  } else {
-    known.value = value
-    known.pair = undefined
-  }
 }
 
 /** Writes the part of a KeyValue before its AnyValue: two lengths and the key. The contents of the AnyValue are at [at, end). */

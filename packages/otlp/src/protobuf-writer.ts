@@ -1,8 +1,5 @@
-import { AttributeBlocks } from './attribute-blocks.ts'
+import { CachingWriter } from './caching-writer.ts'
 import { bytesOfHex } from './hex.ts'
-import type { ProtobufBuffer } from './protobuf-buffer.ts'
-import { LastList } from './protobuf-last-list.ts'
-import { LastMember } from './protobuf-last-member.ts'
 
 /** The protobuf wire types in OTLP. OTLP has no groups (3 and 4); 6 and 7 do not exist. */
 export const WireType = { VARINT: 0, FIXED64: 1, LENGTH_DELIMITED: 2, FIXED32: 5 } as const
@@ -12,66 +9,12 @@ export function tagOf(fieldNumber: number, wireType: WireType): number {
   return (fieldNumber << 3) | wireType
 }
 
-const INITIAL_BYTES = 16 * 1024
-const MAX_KEPT_BYTES = 4 * 1024 * 1024
 /** The number of UTF-16 units from which the native UTF-8 writer is faster than a loop over units. */
 const NATIVE_UTF8_FROM = 80
 const TWO_TO_28 = 0x1000_0000
 
-/**
- * A buffer that is filled from its end, so that the length of a sub-message is known when its prefix is written:
- *
- *     0            start                    buffer.length
- *     | free ...   | written, newest first  |
- *
- * Everything is therefore written in reverse: the last field first, and for each field the value, then the length, then
- * the tag. `written` counts from the end and stays valid when the buffer grows; absolute offsets do not.
- */
-export class ProtobufWriter implements ProtobufBuffer {
-  buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  view: DataView = new DataView(this.buffer.buffer)
-  /** The attributes that this writer has written before. */
-  readonly blocks = new AttributeBlocks()
-  readonly lastList = new LastList()
-  readonly lastMember = new LastMember()
-  /** The offset of the newest byte. */
-  start: number = INITIAL_BYTES
-
-  get written(): number {
-    return this.buffer.length - this.start
-  }
-
-  /** Discards the written bytes. The buffer is kept unless it has grown unusually large. */
-  reset(): void {
-    if (this.buffer.length > MAX_KEPT_BYTES) this.#use(Buffer.allocUnsafeSlow(INITIAL_BYTES))
-    this.start = this.buffer.length
-  }
-
-  /** Returns the written bytes, which are valid until the next write. */
-  bytesView(): Uint8Array {
-    return this.bytesBetween(this.start, this.buffer.length)
-  }
-
-  bytesBetween(start: number, end: number): Uint8Array {
-    return new Uint8Array(this.buffer.buffer, start, end - start)
-  }
-
-  /** Makes room for `bytes` more. Hot code calls this once and then writes to `buffer` directly. */
-  reserve(bytes: number): void {
-    if (this.start >= bytes) return
-    const { written } = this
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, written + bytes))
-    const start = grown.length - written
-    this.buffer.copy(grown, start, this.start)
-    this.#use(grown)
-    this.start = start
-  }
-
-  #use(buffer: Buffer): void {
-    this.buffer = buffer
-    this.view = new DataView(buffer.buffer)
-  }
-
+/** Writes protobuf in reverse: for each field the value, then the length, then the tag. */
+export class ProtobufWriter extends CachingWriter {
   /** Writes a varint. `value` is a safe integer, 0 or above. */
   varint(value: number): void {
     this.reserve(8)
@@ -82,8 +25,7 @@ export class ProtobufWriter implements ProtobufBuffer {
     if (tag >= 0x80) {
       this.varint(tag)
     } else {
-      this.reserve(1)
-      this.buffer[--this.start] = tag
+      this.byte(tag)
     }
   }
 
@@ -128,12 +70,6 @@ export class ProtobufWriter implements ProtobufBuffer {
   lengthDelimited(bytes: Uint8Array): void {
     this.raw(bytes)
     this.varint(bytes.length)
-  }
-
-  raw(bytes: Uint8Array): void {
-    this.reserve(bytes.length)
-    this.start -= bytes.length
-    this.buffer.set(bytes, this.start)
   }
 
   /** Writes an id, preceded by its length. `digits` are `byteCount` bytes as lower-case hex. */

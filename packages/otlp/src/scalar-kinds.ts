@@ -10,8 +10,8 @@ import {
   integerFromJson,
   longFromJson,
   stringFromJson,
-  textOf,
 } from './json-scalars.ts'
+import type { JsonWriter } from './json-writer.ts'
 import type { ProtobufReader } from './protobuf-reader.ts'
 import { type ProtobufWriter, WireType } from './protobuf-writer.ts'
 
@@ -24,7 +24,7 @@ export interface ScalarKind<V> {
   isAbsent(value: V): boolean
   write(writer: ProtobufWriter, value: V): void
   read(reader: ProtobufReader): V
-  toJson(value: V): string
+  writeJson(writer: JsonWriter, value: V): void
   fromJson(json: unknown): V
 }
 
@@ -35,10 +35,6 @@ const UINT64 = { min: 0n, max: 2n ** 64n - 1n }
 
 const isZero = (value: number) => value === 0
 const isZeroLong = (value: bigint) => value === 0n
-const int32Text = (value: number) => String(requireInt32(value))
-const uint32Text = (value: number) => String(requireUint32(value))
-const int64Text = (value: bigint) => `"${requireInt64(value)}"`
-const uint64Text = (value: bigint) => `"${requireUint64(value)}"`
 
 const text: ScalarKind<string> = {
   wireType: WireType.LENGTH_DELIMITED,
@@ -46,7 +42,7 @@ const text: ScalarKind<string> = {
   isAbsent: (value) => value === '',
   write: (writer, value) => writer.text(value),
   read: (reader) => reader.text(),
-  toJson: textOf,
+  writeJson: (writer, value) => writer.text(value),
   fromJson: stringFromJson,
 }
 
@@ -56,7 +52,7 @@ const bytes: ScalarKind<Uint8Array> = {
   isAbsent: (value) => value.length === 0,
   write: (writer, value) => writer.lengthDelimited(value),
   read: (reader) => reader.bytes(),
-  toJson: bytesText,
+  writeJson: (writer, value) => writer.ascii(bytesText(value)),
   fromJson: bytesFromJson,
 }
 
@@ -68,9 +64,9 @@ function id(byteCount: number): ScalarKind<string> {
     isAbsent: (value) => value === '',
     write: (writer, value) => writer.id(value, byteCount),
     read: (reader) => reader.id(byteCount),
-    toJson(value) {
+    writeJson(writer, value) {
       requireHex(value, byteCount)
-      return `"${value}"`
+      writer.quoted(value)
     },
     fromJson(json) {
       if (typeof json !== 'string' || !pattern.test(json)) refuse(`must be ${byteCount * 2} hex digits`)
@@ -85,7 +81,7 @@ const bool: ScalarKind<boolean> = {
   isAbsent: (value) => !value,
   write: (writer, value) => writer.varint(value ? 1 : 0),
   read: (reader) => reader.varint() !== 0,
-  toJson: String,
+  writeJson: (writer, value) => writer.ascii(String(value)),
   fromJson: (json) => (typeof json === 'boolean' ? json : refuse('must be true or false')),
 }
 
@@ -96,7 +92,7 @@ const int32: ScalarKind<number> = {
   write: (writer, value) =>
     value < 0 ? writer.varint64(BigInt(requireInt32(value))) : writer.varint(requireInt32(value)),
   read: (reader) => reader.varint32() | 0,
-  toJson: int32Text,
+  writeJson: (writer, value) => writer.ascii(String(requireInt32(value))),
   fromJson: (json) => integerFromJson(json, INT32),
 }
 
@@ -118,7 +114,7 @@ const uint32: ScalarKind<number> = {
   isAbsent: isZero,
   write: (writer, value) => writer.varint(requireUint32(value)),
   read: (reader) => reader.varint32(),
-  toJson: uint32Text,
+  writeJson: (writer, value) => writer.ascii(String(requireUint32(value))),
   fromJson: (json) => integerFromJson(json, UINT32),
 }
 
@@ -135,7 +131,7 @@ const int64: ScalarKind<bigint> = {
   isAbsent: isZeroLong,
   write: (writer, value) => writer.varint64(requireInt64(value)),
   read: (reader) => BigInt.asIntN(64, reader.varint64()),
-  toJson: int64Text,
+  writeJson: (writer, value) => writer.quoted(String(requireInt64(value))),
   fromJson: (json) => longFromJson(json, INT64),
 }
 
@@ -145,7 +141,7 @@ const uint64: ScalarKind<bigint> = {
   isAbsent: isZeroLong,
   write: (writer, value) => writer.varint64(requireUint64(value)),
   read: (reader) => reader.varint64(),
-  toJson: uint64Text,
+  writeJson: (writer, value) => writer.quoted(String(requireUint64(value))),
   fromJson: (json) => longFromJson(json, UINT64),
 }
 
@@ -170,7 +166,7 @@ const double: ScalarKind<number> = {
   isAbsent: (value) => Object.is(value, 0),
   write: (writer, value) => writer.double(value),
   read: (reader) => reader.double(),
-  toJson: doubleText,
+  writeJson: (writer, value) => writer.ascii(doubleText(value)),
   fromJson: doubleFromJson,
 }
 
@@ -180,7 +176,7 @@ const optionalDouble: ScalarKind<number | undefined> = {
   absent: undefined,
   isAbsent: (value) => value === undefined,
   write: (writer, value) => writer.double(value as number),
-  toJson: (value) => doubleText(value as number),
+  writeJson: (writer, value) => writer.ascii(doubleText(value as number)),
 }
 
 export const scalarKinds = {

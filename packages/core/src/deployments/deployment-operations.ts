@@ -14,7 +14,7 @@ import {
 import {
   deleteDeployment,
   findDeployment,
-  insertDeployment,
+  insertDeployments,
   lastDeployments,
   pageOfDeployments,
   setDeploymentStatus,
@@ -67,8 +67,7 @@ export const createDeployment = steps(
         (await environmentsByName(tx, project, [name])).get(name) ?? (await addEnvironment(tx, project, { name }))
       const last = (await lastDeployments(tx, [environment.id])).get(environment.id)
       if (last?.sha === sha && last.ref === ref && last.isTag === tag && status === 'success') return last
-      const made = await insertDeployment(tx, {
-        projectId: project.id,
+      const draft = {
         environmentId: environment.id,
         jobKey: undefined,
         userId: tx.actor!.id,
@@ -78,10 +77,11 @@ export const createDeployment = steps(
         status,
         finishedAtMs: isFinished(status) ? tx.nowMs : undefined,
         createdAtMs: tx.nowMs,
-      })
+      }
+      const [made] = await insertDeployments(tx, project.id, [draft])
       if (status === 'success') await startEnvironment(tx, environment)
-      await recordChange(tx, deploymentEvents, 'created', { after: made, projectId: project.id })
-      return made
+      await recordChange(tx, deploymentEvents, 'created', { after: made!, projectId: project.id })
+      return made!
     })
     return shownDeployment(context, deployment)
   },

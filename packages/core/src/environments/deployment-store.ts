@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import { chunked } from '../kit/chunked.ts'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
-import { nextIid } from '../kit/internal-id.ts'
+import { takeIids } from '../kit/internal-id.ts'
 import { type Page, pageOfItems } from '../kit/page.ts'
-import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
+import { deleteRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
@@ -105,13 +105,27 @@ export async function deploymentsOfJobs(
   return found
 }
 
-/** Stores a deployment with the next number of its project. */
-export async function insertDeployment(
+/** Inserting more would take the event loop for too long. */
+const INSERTED_AT_ONCE = 32
+
+export type NewDeployment = Omit<DeploymentRecord, 'id' | 'iid' | 'projectId' | 'updatedAtMs'>
+
+/** Stores deployments of a project with its next numbers, and returns them in the same order. */
+export async function insertDeployments(
   tx: Tx,
-  draft: Omit<DeploymentRecord, 'id' | 'iid' | 'updatedAtMs'>,
-): Promise<DeploymentRecord> {
-  const iid = await nextIid(tx, { projectId: draft.projectId }, 'deployments')
-  return deploymentOf(await insertRow(tx, 'deployments', toRow(storedFields, { ...draft, iid, updatedAtMs: tx.nowMs })))
+  projectId: number,
+  drafts: readonly NewDeployment[],
+): Promise<DeploymentRecord[]> {
+  const inserted: DeploymentRecord[] = []
+  for (const some of chunked(drafts, INSERTED_AT_ONCE)) {
+    const first = await takeIids(tx, { projectId }, 'deployments', some.length)
+    const rows = some.map((draft, index) =>
+      toRow(storedFields, { ...draft, projectId, iid: first + index, updatedAtMs: tx.nowMs }),
+    )
+    const stored = await tx.db.insertInto('deployments').values(rows).returningAll().execute()
+    inserted.push(...stored.map(deploymentOf).sort((a, b) => a.iid - b.iid))
+  }
+  return inserted
 }
 
 export const setDeploymentStatus = async (

@@ -19,7 +19,7 @@ import type { OperationContext } from '../operations/context.ts'
 import { isInScope } from '../parents/parent-scope-store.ts'
 import { jobOf, jobQuery } from '../pipelines/job-store.ts'
 import type { Pipeline, RecordedJob, RecordedVariable } from '../pipelines/pipeline.ts'
-import { pipelinesByKey } from '../pipelines/pipeline-store.ts'
+import { findPipelineByKey } from '../pipelines/pipeline-store.ts'
 import { pipelineVariables } from '../pipelines/pipeline-variable-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { DescribedSnippet } from '../snippets/snippet.ts'
@@ -140,7 +140,7 @@ export interface PipelineFacts {
 
 /** @throws DomainError `not_found` */
 export async function readPipelineFacts(context: OperationContext & ReadContext, key: number): Promise<PipelineFacts> {
-  const pipeline = (await pipelinesByKey(context, [key])).get(key)
+  const pipeline = await findPipelineByKey(context, key)
   if (pipeline === undefined) throw notFound()
   const rows = await jobQuery(context, {}).where('pipeline_key', '=', key).orderBy('job_id').execute()
   return { pipeline, jobs: rows.map(jobOf), variables: await pipelineVariables(context, pipeline) }

@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import type { ExpressionBuilder, Selectable } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
@@ -68,14 +69,10 @@ export async function hooksToCall(
   projectId: number,
   names: readonly HookSwitchName[],
 ): Promise<CalledHook[]> {
-  const rows = await db
-    .selectFrom('hooks')
-    .select(['id', 'branch_filter_strategy', 'push_events_branch_filter', 'recent_failures', 'disabled_until_ms'])
-    .select(names.map((name) => switchColumn(name)))
-    .where('project_id', '=', projectId)
-    .where(hasOneOf(names))
-    .orderBy('id')
-    .execute()
+  const key = names.join()
+  const hooks = hooksWithOneOf.get(key) ?? lookupOf(names)
+  hooksWithOneOf.set(key, hooks)
+  const rows = await hooks.all(db, projectId)
   return rows
     .filter((row) =>
       isExecutable({ recentFailures: row.recent_failures, disabledUntilMs: row.disabled_until_ms ?? undefined }, nowMs),
@@ -87,6 +84,20 @@ export async function hooksToCall(
       switches: new Set(names.filter((name) => row[switchColumn(name)] === 1)),
     }))
 }
+
+/** The statements of `hooksToCall`, by the names of the switches. There is one for each event. */
+const hooksWithOneOf = new Map<string, ReturnType<typeof lookupOf>>()
+
+const lookupOf = (names: readonly HookSwitchName[]) =>
+  new Lookup((db: ReadContext['db'], projectId: number) =>
+    db
+      .selectFrom('hooks')
+      .select(['id', 'branch_filter_strategy', 'push_events_branch_filter', 'recent_failures', 'disabled_until_ms'])
+      .select(names.map((name) => switchColumn(name)))
+      .where('project_id', '=', projectId)
+      .where(hasOneOf(names))
+      .orderBy('id'),
+  )
 
 const hasOneOf = (names: readonly HookSwitchName[]) => (eb: ExpressionBuilder<CoreTables, 'hooks'>) =>
   eb.or(names.map((name) => eb(eb.ref(switchColumn(name)), '=', 1)))

@@ -2,6 +2,6 @@
 const MAX_CHUNK_LENGTH = 1_000
 
 /** Yields the items in chunks that each fit into one statement. */
-export function* chunked<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += MAX_CHUNK_LENGTH) yield items.slice(at, at + MAX_CHUNK_LENGTH)
+export function* chunked<Item>(items: readonly Item[], length = MAX_CHUNK_LENGTH): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length)
 }

@@ -1,5 +1,6 @@
+import { Lookup } from '@penstock/db'
 import { type Generated, sql } from 'kysely'
-import type { WriteContext } from './store-context.ts'
+import type { ReadContext, WriteContext } from './store-context.ts'
 
 declare module './tables.ts' {
   interface CoreTables {
@@ -31,18 +32,21 @@ export async function takeIids(
   kind: string,
   count: number,
 ): Promise<number> {
-  const { last } = await db
+  const row = await takenNumbers.run(db, nameOf(parent), kind, count)
+  return row!.last - count + 1
+}
+
+const takenNumbers = new Lookup((db: ReadContext['db'], parent: string, kind: string, count: number) =>
+  db
     .insertInto('internal_ids')
-    .values({ parent: nameOf(parent), kind, last: count })
+    .values({ parent, kind, last: count })
     .onConflict((conflict) =>
       conflict
         .columns(['parent', 'kind'])
         .doUpdateSet(({ ref }) => ({ last: sql<number>`${ref('internal_ids.last')} + ${count}` })),
     )
-    .returning('last')
-    .executeTakeFirstOrThrow()
-  return last - count + 1
-}
+    .returning('last'),
+)
 
 function nameOf(parent: Scope): string {
   if (parent === 'instance') return parent

@@ -6,7 +6,7 @@ import type { DomainEvent } from '../operations/event.ts'
 import { perform } from '../operations/perform.ts'
 import { noRequest } from '../operations/request-facts.ts'
 import { inTransaction } from '../operations/transaction.ts'
-import { pipelinesByKey } from '../pipelines/pipeline-store.ts'
+import { findPipelineByKey } from '../pipelines/pipeline-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUser } from '../users/user-store.ts'
 import { abortAutoMerge } from './auto-merge.ts'
@@ -59,7 +59,7 @@ async function abortAfterPush(tx: EventTx, { projectId, push }: DomainEvent): Pr
 async function followPipeline(tx: EventTx, { objectId, projectId, details }: DomainEvent): Promise<void> {
   const status = String(details?.status)
   if (!['success', 'failed', 'canceled', 'skipped'].includes(status)) return
-  const pipeline = (await pipelinesByKey(tx, [objectId])).get(objectId)
+  const pipeline = await findPipelineByKey(tx, objectId)
   if (pipeline?.ref === undefined) return
   for (const merge of await autoMergesOfBranch(tx, projectId!, pipeline.ref)) {
     const branch = { projectId: merge.projectId, sourceBranch: pipeline.ref, sha: merge.sha }

@@ -1,6 +1,8 @@
-import type { Generated } from 'kysely'
+import { RowInsertion } from '@penstock/db'
+import type { Generated, Insertable } from 'kysely'
 import type { PushedCommits } from '../git/pushed-commits.ts'
 import type { WriteContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -56,19 +58,22 @@ export type Changes = Readonly<Record<string, { readonly previous: unknown; read
 export type PreparedPayloads = ReadonlyMap<object, unknown>
 
 export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
-  await db
-    .insertInto('events')
-    .values({
-      type: event.type,
-      object_id: event.objectId,
-      project_id: event.projectId ?? null,
-      group_id: event.groupId ?? null,
-      actor_id: event.actorId ?? null,
-      details: JSON.stringify(event.details ?? {}),
-      at_ms: nowMs,
-    })
-    .execute()
+  const row = {
+    type: event.type,
+    object_id: event.objectId,
+    project_id: event.projectId ?? null,
+    group_id: event.groupId ?? null,
+    actor_id: event.actorId ?? null,
+    details: JSON.stringify(event.details ?? {}),
+    at_ms: nowMs,
+  }
+  await insertRows.run(db, [row])
 }
+
+const insertRows = new RowInsertion<CoreTables, Insertable<EventsTable>>(
+  ['type', 'object_id', 'project_id', 'group_id', 'actor_id', 'details', 'at_ms'],
+  (tx, rows) => tx.insertInto('events').values(rows),
+)
 
 /** Deletes at most `limit` events from before `beforeMs`. Returns how many it deleted. */
 export async function deleteEventsBefore(

@@ -171,7 +171,7 @@ async function store(
   const jobStatuses = isNew
     ? await insertJobs(tx, pipeline, record.jobs)
     : await setJobs(tx, pipeline, record.jobs, record.stages)
-  await setPipelineVariables(tx, pipeline, record.variables)
+  if (!isNew || record.variables.length > 0) await setPipelineVariables(tx, pipeline, record.variables)
   await chargeRecord(tx, pipeline)
   await tx.recordEvent({
     type: isNew ? RECORDED_FIRST : RECORDED_AGAIN,

@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { chunked } from '../kit/chunked.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -117,16 +118,29 @@ export async function findRecordedVersion(
   project: Project,
   id: number,
 ): Promise<RecordedVersion | undefined> {
-  const row = await db
-    .selectFrom('pipelines')
-    .select(['id', 'status', 'as_of_ms', 'digest', 'is_posted'])
-    .where('project_id', '=', project.id)
-    .where('pipeline_id', '=', id)
-    .executeTakeFirst()
+  const row = await recordedVersion.run(db, project.id, id)
   if (row === undefined) return undefined
   const { id: key, status, as_of_ms, digest, is_posted } = row
   return { key, status, asOfMs: as_of_ms ?? undefined, digest, isPosted: is_posted === 1 }
 }
+
+const recordedVersion = new Lookup((db: ReadContext['db'], projectId: number, id: number) =>
+  db
+    .selectFrom('pipelines')
+    .select(['id', 'status', 'as_of_ms', 'digest', 'is_posted'])
+    .where('project_id', '=', projectId)
+    .where('pipeline_id', '=', id),
+)
+
+/** Returns the pipeline with this key; `undefined` if it has been deleted. */
+export async function findPipelineByKey({ db }: ReadContext, key: number): Promise<Pipeline | undefined> {
+  const row = await pipelineByKey.run(db, key)
+  return row && pipelineOf(row)
+}
+
+const pipelineByKey = new Lookup((db: ReadContext['db'], key: number) =>
+  withPath({ db }).where('pipelines.id', '=', key),
+)
 
 /** Returns the pipelines with these keys, by key. */
 export async function pipelinesByKey(
@@ -210,7 +224,7 @@ export async function deletePipeline({ db }: Tx, key: number): Promise<void> {
   await db.deleteFrom('pipelines').where('id', '=', key).execute()
 }
 
-export const withPath = ({ db }: ReadContext) =>
+export const withPath = ({ db }: Pick<ReadContext, 'db'>) =>
   db
     .selectFrom('pipelines')
     .innerJoin('projects', 'projects.id', 'pipelines.project_id')

@@ -1,4 +1,6 @@
+import { Lookup } from '@penstock/db'
 import { type Selectable, sql } from 'kysely'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { chargeStorage } from '../projects/storage-store.ts'
 
@@ -30,9 +32,9 @@ interface StoredPipeline {
  * @throws DomainError `storage_full`; the caller must roll the transaction back
  */
 export async function chargeRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {
-  const before = await sizeOf(tx, key)
-  const bytes = await measure(tx, key)
-  await chargeStorage(tx, tx.core, projectId, { recordsBytes: bytes - (before?.bytes ?? 0) })
+  const sizes = await measuredSizes.run(tx.db, key)
+  const bytes = PIPELINE_ROW_BYTES + Number(sizes!.jobs) * JOB_ROW_BYTES + Number(sizes!.text_bytes)
+  await chargeStorage(tx, tx.core, projectId, { recordsBytes: bytes - (sizes!.before ?? 0) })
   await tx.db
     .insertInto('pipeline_record_sizes')
     .values({ pipeline_key: key, bytes })
@@ -49,25 +51,17 @@ export async function releaseRecord(tx: OperationContext & Tx, { key, projectId 
 const sizeOf = ({ db }: Tx, key: number): Promise<Selectable<PipelineRecordSizesTable> | undefined> =>
   db.selectFrom('pipeline_record_sizes').selectAll().where('pipeline_key', '=', key).executeTakeFirst()
 
-async function measure({ db }: Tx, key: number): Promise<number> {
-  const pipeline = await db
+/** Reads the number of the jobs of a pipeline, the bytes of the texts in all its rows, and the size that was counted before. */
+const measuredSizes = new Lookup((db: ReadContext['db'], key: number) => {
+  const jobs = db.selectFrom('pipeline_jobs').where('pipeline_key', '=', key)
+  return db
     .selectFrom('pipelines')
-    .select(sql<number>`octet_length(details)`.as('bytes'))
-    .where('id', '=', key)
-    .executeTakeFirstOrThrow()
-  const variables = await db
-    .selectFrom('pipeline_variables')
-    .select(sql<number>`octet_length(sealed)`.as('bytes'))
-    .where('pipeline_key', '=', key)
-    .executeTakeFirst()
-  const jobs = await db
-    .selectFrom('pipeline_jobs')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('count'),
-      sql<number>`coalesce(sum(octet_length(details)), 0)`.as('bytes'),
-    ])
-    .where('pipeline_key', '=', key)
-    .executeTakeFirstOrThrow()
-  const textBytes = pipeline.bytes + (variables?.bytes ?? 0) + Number(jobs.bytes)
-  return PIPELINE_ROW_BYTES + Number(jobs.count) * JOB_ROW_BYTES + textBytes
-}
+    .leftJoin('pipeline_variables', 'pipeline_variables.pipeline_key', 'pipelines.id')
+    .leftJoin('pipeline_record_sizes', 'pipeline_record_sizes.pipeline_key', 'pipelines.id')
+    .select(['pipeline_record_sizes.bytes as before', jobs.select(sql<number>`count(*)`.as('count')).as('jobs')])
+    .select(
+      sql<number>`octet_length(pipelines.details) + coalesce(octet_length(sealed), 0)
+        + ${jobs.select(sql<number>`coalesce(sum(octet_length(details)), 0)`.as('bytes'))}`.as('text_bytes'),
+    )
+    .where('pipelines.id', '=', key)
+})

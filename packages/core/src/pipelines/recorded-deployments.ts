@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { addEnvironment, startEnvironment, stopEnvironmentNow } from '../environments/change-environment.ts'
 import { type DeploymentRecord, deploymentEvents, isFinished } from '../environments/deployment.ts'
-import { deploymentsOfJobs, insertDeployment, setDeploymentStatus } from '../environments/deployment-store.ts'
+import { deploymentsOfJobs, insertDeployments, setDeploymentStatus } from '../environments/deployment-store.ts'
 import type { Environment } from '../environments/environment.ts'
 import { environmentsByName, hasRoom } from '../environments/environment-store.ts'
 import type { Project } from '../model/project.ts'
@@ -34,18 +34,44 @@ export async function recordDeployments(
   )
   const keys = await keysOfJobs(tx, pipeline, jobs)
   const deployments = await deploymentsOfJobs(tx, [...keys.values()])
+  await addMissing(tx, project, environments, jobs)
+  const created = await createDeployments(
+    tx,
+    pipeline,
+    jobs.flatMap((job) => {
+      const key = keys.get(job.jobId)!
+      const environment = environments.get(job.environment)
+      return job.action === 'deploy' && environment !== undefined && !deployments.has(key)
+        ? { job, key, environment }
+        : []
+    }),
+  )
   for (const [index, job] of jobs.entries()) {
     if (index > 0 && index % JOBS_PER_TURN === 0) await setImmediate()
-    const former = environments.get(job.environment) ?? (await newEnvironment(tx, project, job))
+    const former = environments.get(job.environment)
     if (former === undefined) continue
     const key = keys.get(job.jobId)!
     const environment =
       job.action === 'deploy'
-        ? await deploy(tx, pipeline, { job, key, environment: former, before: deployments.get(key) })
+        ? await deploy(tx, { job, environment: former, before: deployments.get(key), created: created.get(key) })
         : job.action === 'stop' && job.status === 'success' && changed[job.jobId] !== undefined
           ? await stopEnvironmentNow(tx, former)
           : former
     environments.set(job.environment, environment)
+  }
+}
+
+/** Creates the environments that jobs name and the project lacks, as many as it may have, because its pipelines are recorded all the same. */
+async function addMissing(
+  tx: Tx,
+  project: Project,
+  environments: Map<string, Environment>,
+  jobs: readonly DeployingJob[],
+): Promise<void> {
+  for (const { environment: name, tier } of jobs) {
+    if (environments.has(name)) continue
+    if (!(await hasRoom(tx, project))) return
+    environments.set(name, await addEnvironment(tx, project, { name, tier }))
   }
 }
 
@@ -57,47 +83,55 @@ async function keysOfJobs({ db }: Tx, { key }: Pipeline, jobs: readonly Deployin
   return new Map(rows.map((row) => [row.job_id, row.id]))
 }
 
-/** Returns a new environment; `undefined` if the project has as many as it may, because its pipelines are recorded all the same. */
-const newEnvironment = async (
+interface NewDeploymentOfJob {
+  readonly job: DeployingJob
+  /** The row of the job. */
+  readonly key: number
+  readonly environment: Environment
+}
+
+/** Returns new deployments by the row of their job. */
+async function createDeployments(
   tx: Tx,
-  project: Project,
-  { environment: name, tier }: DeployingJob,
-): Promise<Environment | undefined> =>
-  (await hasRoom(tx, project)) ? addEnvironment(tx, project, { name, tier }) : undefined
+  { projectId, ref, sha, isTag }: Pipeline,
+  jobs: readonly NewDeploymentOfJob[],
+): Promise<ReadonlyMap<number, DeploymentRecord>> {
+  const drafts = jobs.map(({ job, key, environment }) => ({
+    environmentId: environment.id,
+    jobKey: key,
+    userId: undefined,
+    ref,
+    sha,
+    isTag: isTag ?? false,
+    ...stateOf(tx, job),
+    createdAtMs: job.createdAtMs ?? tx.nowMs,
+  }))
+  const created = await insertDeployments(tx, projectId, drafts)
+  return new Map(created.map((deployment) => [deployment.jobKey!, deployment]))
+}
+
+function stateOf({ nowMs }: Tx, { status: ofJob, finishedAtMs }: DeployingJob) {
+  const status = deploymentStatusOf(ofJob)
+  return { status, finishedAtMs: isFinished(status) ? (finishedAtMs ?? nowMs) : undefined }
+}
 
 interface DeploymentOfJob {
   readonly job: DeployingJob
-  readonly key: number
   readonly environment: Environment
   readonly before: DeploymentRecord | undefined
+  readonly created: DeploymentRecord | undefined
 }
 
-/** Gives the deployment of a job the status that follows from the job. Returns the environment as it is afterwards. */
-async function deploy(
-  tx: Tx,
-  pipeline: Pipeline,
-  { job, key, environment, before }: DeploymentOfJob,
-): Promise<Environment> {
-  const status = deploymentStatusOf(job.status)
-  if (before?.status === status) return environment
-  const finishedAtMs = isFinished(status) ? (job.finishedAtMs ?? tx.nowMs) : undefined
-  const after =
-    before === undefined
-      ? await insertDeployment(tx, {
-          projectId: pipeline.projectId,
-          environmentId: environment.id,
-          jobKey: key,
-          userId: undefined,
-          ref: pipeline.ref,
-          sha: pipeline.sha,
-          isTag: pipeline.isTag ?? false,
-          status,
-          finishedAtMs,
-          createdAtMs: job.createdAtMs ?? tx.nowMs,
-        })
-      : await setDeploymentStatus(tx, { id: before.id, status, finishedAtMs })
+/**
+ * Gives the deployment of a job the status that follows from the job, unless it was created with it. Returns the environment as it is
+ * afterwards.
+ */
+async function deploy(tx: Tx, { job, environment, before, created }: DeploymentOfJob): Promise<Environment> {
+  const state = stateOf(tx, job)
+  if (before?.status === state.status) return environment
+  const after = created ?? (await setDeploymentStatus(tx, { id: before!.id, ...state }))
   const what = before === undefined ? 'created' : 'updated'
-  const started = status === 'success' ? await startEnvironment(tx, environment, job.tier) : environment
-  await recordChange(tx, deploymentEvents, what, { ...(before && { before }), after, projectId: pipeline.projectId })
+  const started = state.status === 'success' ? await startEnvironment(tx, environment, job.tier) : environment
+  await recordChange(tx, deploymentEvents, what, { ...(before && { before }), after, projectId: after.projectId })
   return started
 }

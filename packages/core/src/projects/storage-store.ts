@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import { type Generated, type Selectable, sql } from 'kysely'
 import { DomainError } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -98,25 +99,39 @@ export async function chargeStorage(
 ): Promise<void> {
   const growth = repositoryBytes + recordsBytes + snippetsBytes + wikiBytes
   const limitBytes = settings.projectStorageBytes
+  const mostBytes = limitBytes > 0 && growth > 0 ? limitBytes - growth : Number.MAX_SAFE_INTEGER
+  const grow = () => grownStorage.run(db, projectId, repositoryBytes, recordsBytes, snippetsBytes, wikiBytes, mostBytes)
+  if ((await grow()) !== undefined) return
   await insertIfAbsent(db, projectId)
-  const charged = await db
-    .updateTable('project_storage')
-    .set({
-      repository_bytes: sql`repository_bytes + ${sql.lit(repositoryBytes)}`,
-      records_bytes: sql`records_bytes + ${sql.lit(recordsBytes)}`,
-      // A repository that was measured since may be larger than what was counted for it.
-      snippets_bytes: sql`case when snippets_bytes + ${sql.lit(snippetsBytes)} < 0 then 0
-        else snippets_bytes + ${sql.lit(snippetsBytes)} end`,
-      wiki_bytes: sql`wiki_bytes + ${sql.lit(wikiBytes)}`,
-    })
-    .where('project_id', '=', projectId)
-    .$if(limitBytes > 0 && growth > 0, (query) => query.where(storedTotal, '<=', limitBytes - growth))
-    .returning('project_id')
-    .executeTakeFirst()
-  if (charged !== undefined) return
+  if ((await grow()) !== undefined) return
   const stored = await findProjectStorage({ db }, projectId)
   throw storageFull({ settings }, totalBytes(stored), growth)
 }
+
+/** Adds bytes to those of a project with a row and, before that, at most `mostBytes`. */
+const grownStorage = new Lookup(
+  (
+    db: ReadContext['db'],
+    projectId: number,
+    repositoryBytes: number,
+    recordsBytes: number,
+    snippetsBytes: number,
+    wikiBytes: number,
+    mostBytes: number,
+  ) =>
+    db
+      .updateTable('project_storage')
+      .set({
+        repository_bytes: sql`repository_bytes + ${repositoryBytes}`,
+        records_bytes: sql`records_bytes + ${recordsBytes}`,
+        // A repository that was measured since may be larger than what was counted for it.
+        snippets_bytes: sql`case when snippets_bytes + ${snippetsBytes} < 0 then 0 else snippets_bytes + ${snippetsBytes} end`,
+        wiki_bytes: sql`wiki_bytes + ${wikiBytes}`,
+      })
+      .where('project_id', '=', projectId)
+      .where(storedTotal, '<=', mostBytes)
+      .returning('project_id'),
+)
 
 /** Replaces the counted bytes of the repository with those measured on the disk. */
 export async function setRepositoryBytes(

@@ -39,13 +39,16 @@ export function managementApp(
   extraRoutes: readonly ServedRoute[] = [],
   keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
 ): RequestListener {
-  // Serialized once, because all answers share the bytes.
-  const document = Buffer.from(JSON.stringify(managementOpenApi(deps.version, keyedRoutes)))
+  // Made when it is first asked for, and once, because all answers share the bytes.
+  let document: Buffer | undefined
   const description: Route<undefined, undefined> = {
     method: 'GET',
     path: '/api/v1/openapi.json',
     access: undefined,
-    handle: () => ({ status: 200, content: document, contentType: 'application/json; charset=utf-8' }),
+    handle() {
+      document ??= Buffer.from(JSON.stringify(managementOpenApi(deps.version, keyedRoutes)))
+      return { status: 200, content: document, contentType: 'application/json; charset=utf-8' }
+    },
   }
   const denials = new Denials(deps)
   const routes = [

@@ -13,7 +13,7 @@ import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
 import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
 import { mergeClientStats } from '../enforcement/merge-client-stats.ts'
 import { readinessReport } from '../enforcement/readiness.ts'
-import { startOwnTelemetry } from '../metrics/own-telemetry.ts'
+import type { OwnTelemetrySettings } from '../metrics/own-telemetry.ts'
 import { prometheusContentType, prometheusText } from '../metrics/prometheus-text.ts'
 import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { ManagementRules } from '../operations/operation-context.ts'
@@ -144,7 +144,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
   const telemetry =
     config.ownTelemetryUrl === undefined
       ? undefined
-      : await startOwnTelemetry({
+      : await pushOwnMetrics({
           url: config.ownTelemetryUrl,
           listeners:
             forwardAuthPlane.addresses.length > 0
@@ -205,4 +205,10 @@ function readinessReply(reports: readonly PlaneReport[], expected: number): { st
   const isStoreFailing = reports.some((report) => report.isStoreFailing)
   const content = isStoreFailing ? 'ready, from memory: the token store cannot be used\n' : 'ready\n'
   return { status: 200, content }
+}
+
+/** Loads the SDK of OpenTelemetry only if it is used, because it takes much memory. */
+async function pushOwnMetrics(settings: OwnTelemetrySettings) {
+  const { startOwnTelemetry } = await import('../metrics/own-telemetry.ts')
+  return startOwnTelemetry(settings)
 }

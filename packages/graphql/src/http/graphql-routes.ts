@@ -1,5 +1,6 @@
 import type { Core } from '@penstock/core'
 import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
+import type { GraphQLSchema } from 'graphql'
 import { z } from 'zod'
 import { Engine } from '../engine/engine.ts'
 import { MAX_BLOB_BYTES } from '../request/blob-budget.ts'
@@ -53,14 +54,18 @@ export function graphqlRoutes({
   maxTextBytes = MAX_TEXT_BYTES,
   maxReadCharacters = MAX_READ_CHARACTERS,
 }: GraphqlOptions): GraphqlRoute[] {
-  const schema = createSchema(core.settings)
-  const fullEngine = new Engine(schema)
+  // Created on first use: the schema takes a quarter of a second and much memory, and many processes answer no GraphQL.
+  let schema: GraphQLSchema | undefined
+  let fullEngine: Engine | undefined
   let reducedEngine: Engine | undefined
   const engineFor = (removesDeprecated: boolean): Engine => {
-    if (!removesDeprecated) return fullEngine
-    // Created on first use, because most processes never need it.
-    reducedEngine ??= new Engine(withoutDeprecated(schema))
-    return reducedEngine
+    schema ??= createSchema(core.settings)
+    if (removesDeprecated) {
+      reducedEngine ??= new Engine(withoutDeprecated(schema))
+      return reducedEngine
+    }
+    fullEngine ??= new Engine(schema)
+    return fullEngine
   }
   const callers = new WeakMap<Incoming['raw'], Caller>()
   const route = (method: 'GET' | 'POST'): GraphqlRoute => ({

@@ -132,15 +132,18 @@ export class DerivedHistory {
   }
 
   async #findChanged({ db, pipelines }: Source, sinceMs: number): Promise<void> {
-    const rows = await db.rows<{ trace_id: string; version: string }>(
-      `SELECT TraceId AS trace_id, concat(toString(count()), ' ', toString(max(ArrivedAt))) AS version
+    const rows = await db.rows<{ trace_id: string; version: string; latest: string }>(
+      `SELECT TraceId AS trace_id, concat(toString(count()), ' ', toString(max(ArrivedAt))) AS version,
+         ${nanoseconds('max(Timestamp)')} AS latest
        FROM ${pipelines.spans.table} WHERE ArrivedAt >= fromUnixTimestamp64Milli({since:Int64})
        GROUP BY trace_id LIMIT {limit:UInt32}`,
       { since: sinceMs, limit: MAX_CHANGED },
     )
     if (rows.length === MAX_CHANGED) this.#forget()
-    for (const { trace_id, version } of rows) {
-      if (this.#latest.get(trace_id) !== version) this.#changed.add(trace_id)
+    for (const { trace_id, version, latest } of rows) {
+      // An earlier trace is read when its time is reached.
+      const isReached = this.#isAtBegin || this.#traces.has(trace_id) || BigInt(latest) >= this.#readFrom
+      if (isReached && this.#latest.get(trace_id) !== version) this.#changed.add(trace_id)
     }
     this.#latest = new Map(rows.map(({ trace_id, version }) => [trace_id, version]))
   }

@@ -1,4 +1,4 @@
-import type { ProtobufBuffer } from './protobuf-buffer.ts'
+import type { ReverseBuffer } from './reverse-buffer.ts'
 
 /** The length of the longest member that is stored. */
 const MAX_BYTES = 64 * 1024
@@ -13,15 +13,15 @@ export class LastMember {
   #buffer = new Uint8Array(4 * 1024)
   #length = 0
 
-  /** Copies the bytes of the stored member, including tag and length, if `model` is that member. Returns whether it is. */
-  copyTo(writer: ProtobufBuffer, model: object): boolean {
+  /** Copies the bytes of the stored member, including its tag or name, if `model` is that member. Returns whether it is. */
+  copyTo(writer: ReverseBuffer, model: object): boolean {
     if (this.#model !== model) return false
     writer.raw(new Uint8Array(this.#buffer.buffer, 0, this.#length))
     return true
   }
 
   /** Stores the bytes that were written since `before`. */
-  remember(writer: ProtobufBuffer, model: object, before: number): void {
+  remember(writer: ReverseBuffer, model: object, before: number): void {
     const length = writer.written - before
     this.#model = length > MAX_BYTES ? undefined : model
     if (this.#model === undefined) return

@@ -1,4 +1,4 @@
-import type { ProtobufBuffer } from './protobuf-buffer.ts'
+import type { ReverseBuffer } from './reverse-buffer.ts'
 import type { KeyValue } from './types.ts'
 
 /** The length of the longest list that is stored. */
@@ -35,7 +35,7 @@ export class LastList {
   #newStarts: number[] = []
 
   /** Writes a repeated KeyValue, each element under `tag`, which takes one byte; `encode` writes one element. */
-  write<Writer extends ProtobufBuffer>(
+  write<Writer extends ReverseBuffer>(
     writer: Writer,
     tag: number,
     attributes: readonly KeyValue[],
@@ -53,7 +53,7 @@ export class LastList {
     }
   }
 
-  #writeRuns<Writer extends ProtobufBuffer>(
+  #writeRuns<Writer extends ReverseBuffer>(
     writer: Writer,
     tag: number,
     attributes: readonly KeyValue[],
@@ -87,7 +87,7 @@ export class LastList {
     this.#remember(writer, tag, attributes, before)
   }
 
-  #copy(writer: ProtobufBuffer, tag: number, from: number, to: number): void {
+  #copy(writer: ReverseBuffer, tag: number, from: number, to: number): void {
     const starts = this.#starts
     const sourceEnd = this.#end - starts[to]!
     const bytes = starts[from]! - starts[to]!
@@ -111,7 +111,7 @@ export class LastList {
     writer.start = start
   }
 
-  #remember(writer: ProtobufBuffer, tag: number, attributes: readonly KeyValue[], before: number): void {
+  #remember(writer: ReverseBuffer, tag: number, attributes: readonly KeyValue[], before: number): void {
     const bytes = writer.written - before
     if (bytes > MAX_BYTES) {
       this.#attributes = []
