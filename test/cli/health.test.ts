@@ -2,6 +2,7 @@ import { ScriptedServer } from '@penstock/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../collector/free-port.ts'
 import { penstock } from '../command-line.ts'
+import { until } from '../gateway/until.ts'
 import { serving } from './serving.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -24,6 +25,28 @@ test('health asks the address of the settings, and exits with 0 if the service i
   const everywhere = { ...env, PENSTOCK_OBS_LISTEN: `0.0.0.0:${management}` }
   expect(await penstock(['health', 'gateway'], { env: everywhere })).toMatchObject({ exitCode: 0 })
   await service.end()
+})
+
+test('a service is ready only when its first key and the core are there', async () => {
+  await using directory = await temporaryDirectory()
+  const [management, core] = [await freePort(), await freePort()]
+  const starting = serving([], {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_OBS_LISTEN: `127.0.0.1:${management}`,
+    PENSTOCK_CORE_LISTEN: `127.0.0.1:${core}`,
+    PENSTOCK_OBS_API_KEY: 'the-key-of-this-very-test',
+  })
+  const url = `http://127.0.0.1:${management}`
+  await until('it is ready', () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  const headers = { 'obs-api-key': 'the-key-of-this-very-test' }
+  expect((await fetch(`${url}/api/v1/ingest_auth/state`, { headers })).status).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${core}/-/readiness`)).status).toBe(200)
+  await (await starting).end()
 })
 
 test('health reports the status of a service that is not ready', async () => {
