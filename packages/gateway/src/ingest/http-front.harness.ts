@@ -144,6 +144,7 @@ export async function startFront(options: TestFrontOptions = {}) {
     { ...defaultGatewayConfig, ...options.config },
     {
       ingest,
+      clock,
       random,
       log: silentLog,
       observer: {
