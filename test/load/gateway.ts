@@ -47,9 +47,7 @@ interface Row {
   readonly subjects: readonly (Subject | undefined)[]
 }
 
-for (const tool of ['wrk', 'nginx', 'h2load']) {
-  if (!has(tool)) throw new Error(`${tool} is missing; the gateway's benchmark takes wrk, nginx and h2load`)
-}
+for (const tool of ['wrk', 'nginx']) if (!has(tool)) throw new Error(`${tool} is missing`)
 
 const sink = await startScript('sink.js')
 const sinkUrl = `http://127.0.0.1:${sink.httpPort}`
@@ -57,6 +55,7 @@ const ours = await startPenstockGateway('penstock', sinkUrl)
 const { token } = ours
 const plain = await startScript('plain-proxy.js', [String(sink.httpPort)])
 const uncoalesced = await startPenstockGateway('penstock, not coalescing', sinkUrl, { PENSTOCK_COALESCE: 'false' })
+const slow = await startPenstockGateway('penstock, node:http', sinkUrl, { PENSTOCK_FAST_PATH: 'false' })
 const nginx = await startNginx(token, sink.httpPort)
 const collector = collectorBinary() === undefined ? undefined : await startGuardingCollector(token, sink.httpPort)
 const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).token ?? token
@@ -64,16 +63,17 @@ const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).tok
 try {
   for (const { title, load, subjects } of await rows()) {
     if (!title.includes(options.row)) continue
+    if (title.startsWith('gRPC') && !has('h2load')) throw new Error('h2load is missing, which the rows of gRPC take')
     const isWanted = ({ name }: Subject) => options.subject.length === 0 || options.subject.includes(name)
     const measuredSubjects = subjects.filter((subject) => subject !== undefined).filter(isWanted)
     report(title, await measured(measuredSubjects, load))
   }
 } finally {
-  for (const subject of [collector, nginx, uncoalesced, plain, ours, sink]) await subject?.stop()
+  for (const subject of [collector, nginx, slow, uncoalesced, plain, ours, sink]) await subject?.stop()
 }
 
 async function rows(): Promise<Row[]> {
-  const all = [sink, nginx, plain, ours, uncoalesced, collector]
+  const all = [sink, nginx, plain, ours, uncoalesced, slow, collector]
   const made: Row[] = []
   for (const kilobytes of [2, 50]) {
     const body = traceBody(kilobytes * 1024)

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type FastHead, readFastHead } from './fast-head.ts'
+import { type FastHead, FastHeadReader } from './fast-head.ts'
 import type { BodySink } from './http-request.ts'
 import type { ReadingHolds } from './listener-connection.ts'
 
@@ -44,6 +44,7 @@ export class FastConnection {
   readonly #holds: ReadingHolds
   readonly #requests: FastRequests
   readonly #leave: (unread: Buffer) => void
+  readonly #heads: Pick<FastHeadReader, 'read'>
   #request: BodySink | undefined
   /** The number of bytes of the body that have not arrived. */
   #missingBytes = 0
@@ -53,11 +54,18 @@ export class FastConnection {
   #isEnding = false
 
   /** @param leave passes the connection to node:http, with the bytes that it has to read first */
-  constructor(socket: FastSocket, holds: ReadingHolds, requests: FastRequests, leave: (unread: Buffer) => void) {
+  constructor(
+    socket: FastSocket,
+    holds: ReadingHolds,
+    requests: FastRequests,
+    leave: (unread: Buffer) => void,
+    heads: Pick<FastHeadReader, 'read'> = new FastHeadReader(),
+  ) {
     this.#socket = socket
     this.#holds = holds
     this.#requests = requests
     this.#leave = leave
+    this.#heads = heads
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('close', this.#onClose)
@@ -118,7 +126,7 @@ export class FastConnection {
   }
 
   #begin(piece: Buffer): void {
-    const head = readFastHead(piece)
+    const head = this.#heads.read(piece)
     if (head === undefined || piece.length > head.headBytes + head.bodyBytes || !this.#requests.servesPath(head.path)) {
       this.#passOn(piece)
       return

@@ -1,6 +1,7 @@
-import type { FastConnection } from './fast-connection.ts'
+import type { FastConnection, FastRequests } from './fast-connection.ts'
 import type { FastHead } from './fast-head.ts'
 import type { HttpExchangeContext } from './http-exchange.ts'
+import type { RequestHead } from './http-headers.ts'
 import { Http1Exchange, type Http1Reply } from './http1-exchange.ts'
 import type { Connection } from './listener-connection.ts'
 import type { ReplyText } from './reply-text.ts'
@@ -12,6 +13,39 @@ export interface FastExchangeContext extends HttpExchangeContext {
   readonly replyText: ReplyText
 }
 
+/** Serves the requests of one connection, most of which have the same headers as the last one. */
+export class FastExchanges implements FastRequests {
+  readonly #context: FastExchangeContext
+  readonly #connection: Connection
+  #rawHeaders: readonly string[] | undefined
+  #head: RequestHead | undefined
+
+  constructor(context: FastExchangeContext, connection: Connection) {
+    this.#context = context
+    this.#connection = connection
+  }
+
+  servesPath(path: string): boolean {
+    return this.#context.paths.acceptsTelemetry(path)
+  }
+
+  begin({ path, rawHeaders, bodyBytes, keepsAlive }: FastHead, output: FastConnection): FastExchange {
+    if (this.#head === undefined || rawHeaders !== this.#rawHeaders) {
+      this.#head = this.#context.heads.read(rawHeaders, undefined)
+      this.#rawHeaders = rawHeaders
+    }
+    const head = { ...this.#head, declaredBytes: bodyBytes }
+    return FastExchange.take(this.#context, { path, rawHeaders, head, keepsAlive }, output, this.#connection)
+  }
+}
+
+interface ReadRequest {
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  readonly head: RequestHead
+  readonly keepsAlive: boolean
+}
+
 /** One request over HTTP/1.1 that the gateway has read itself. */
 export class FastExchange extends Http1Exchange {
   readonly #replyText: ReplyText
@@ -21,20 +55,25 @@ export class FastExchange extends Http1Exchange {
 
   static take(
     context: FastExchangeContext,
-    head: FastHead,
+    { path, rawHeaders, head, keepsAlive }: ReadRequest,
     output: FastConnection,
     connection: Connection,
   ): FastExchange {
-    const exchange = new FastExchange(context, head, output, connection)
-    exchange.begin('POST', head.path, head.rawHeaders, framing)
+    const exchange = new FastExchange(context, keepsAlive, output, connection)
+    exchange.beginRead('POST', context.paths.find(path), head, rawHeaders, framing)
     return exchange
   }
 
-  private constructor(context: FastExchangeContext, head: FastHead, output: FastConnection, connection: Connection) {
+  private constructor(
+    context: FastExchangeContext,
+    keepsAlive: boolean,
+    output: FastConnection,
+    connection: Connection,
+  ) {
     super(context, connection)
     this.#replyText = context.replyText
     this.#output = output
-    this.#isEnding = !head.keepsAlive
+    this.#isEnding = !keepsAlive
   }
 
   protected override get isOutputGone(): boolean {

@@ -4,7 +4,7 @@
  */
 export interface FastHead {
   readonly path: string
-  /** Names and values in turn, as in `rawHeaders` of node:http. */
+  /** Names and values in turn, as in `rawHeaders` of node:http, without Content-Length. */
   readonly rawHeaders: readonly string[]
   /** The value of Content-Length. */
   readonly bodyBytes: number
@@ -12,7 +12,7 @@ export interface FastHead {
   readonly keepsAlive: boolean
   /** The length of the head, including the empty line. */
   readonly headBytes: number
-  /** The position of the digits of Content-Length. */
+  /** The position of the digits of Content-Length in the head that was read last in full. */
   readonly lengthStart: number
   readonly lengthEnd: number
 }
@@ -70,6 +70,7 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
   const pathEnd = endOfClass(bytes, METHOD.length, limit, IN_PATH)
   if (!hasAt(bytes, pathEnd, VERSION)) return undefined
   const rawHeaders: string[] = []
+  let headers = 0
   let hosts = 0
   let connection: string | undefined
   let bodyBytes = -1
@@ -78,7 +79,7 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
   let at = pathEnd + VERSION.length
   while (bytes[at] !== CR) {
     const nameEnd = endOfClass(bytes, at, limit, IN_NAME)
-    if (nameEnd === at || bytes[nameEnd] !== COLON || rawHeaders.length === 2 * MAX_HEADERS) return undefined
+    if (nameEnd === at || bytes[nameEnd] !== COLON || headers === MAX_HEADERS) return undefined
     const lineEnd = endOfClass(bytes, nameEnd + 1, limit, IN_VALUE)
     if (lineEnd >= limit || !isLineEnd(bytes, lineEnd)) return undefined
     const valueStart = startWithoutBlanks(bytes, nameEnd + 1, lineEnd)
@@ -86,26 +87,29 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
     if (valueStart === valueEnd) return undefined
     const name = bytes.toString('latin1', at, nameEnd)
     const value = bytes.toString('latin1', valueStart, valueEnd)
-    switch (framings.get(name.toLowerCase())) {
+    const framing = framings.get(name.toLowerCase())
+    switch (framing) {
       case 'host':
         hosts += 1
         break
       case 'length':
-        if (bodyBytes !== -1) return undefined
+        // node:http refuses a tab after the digits.
+        if (bodyBytes !== -1 || valueEnd !== lineEnd) return undefined
         bodyBytes = lengthIn(bytes, valueStart, valueEnd)
         if (bodyBytes === -1) return undefined
         lengthStart = valueStart
         lengthEnd = valueEnd
         break
       case 'connection':
-        if (connection !== undefined) return undefined
+        if (connection !== undefined || valueEnd !== lineEnd) return undefined
         connection = value.toLowerCase()
         if (connection !== 'keep-alive' && connection !== 'close') return undefined
         break
       case 'foreign':
         return undefined
     }
-    rawHeaders.push(name, value)
+    if (framing !== 'length') rawHeaders.push(name, value)
+    headers += 1
     at = lineEnd + 2
   }
   const headBytes = at + 2
@@ -114,22 +118,61 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
   return { path, rawHeaders, bodyBytes, keepsAlive: connection !== 'close', headBytes, lengthStart, lengthEnd }
 }
 
+/** The longest head that a `FastHeadReader` remembers: each connection has one. */
+const MAX_REMEMBERED_BYTES = 2 * 1024
+
+/**
+ * Reads the heads of one connection. An exporter sends the same head with each request, except for the value of
+ * Content-Length, so a head is first compared with the last one. `rawHeaders` of equal heads is the same array.
+ */
+export class FastHeadReader {
+  #last: FastHead | undefined
+  #lastBytes: Buffer = Buffer.alloc(0)
+
+  /** Returns the head at the beginning of `bytes`, like `readFastHead`. */
+  read(bytes: Buffer): FastHead | undefined {
+    const repeated = this.#last && this.#repeated(bytes, this.#last)
+    if (repeated !== undefined) return repeated
+    const head = readFastHead(bytes)
+    if (head !== undefined && head.headBytes <= MAX_REMEMBERED_BYTES) {
+      this.#last = head
+      // A copy, because `bytes` has a body too.
+      this.#lastBytes = Buffer.from(bytes.subarray(0, head.headBytes))
+    }
+    return head
+  }
+
+  #repeated(bytes: Buffer, last: FastHead): FastHead | undefined {
+    const { lengthStart, lengthEnd } = last
+    let end = lengthStart
+    while (end - lengthStart <= MAX_LENGTH_DIGITS && isDigit(bytes[end])) end += 1
+    const bodyBytes = lengthIn(bytes, lengthStart, end)
+    const headBytes = last.headBytes + end - lengthEnd
+    if (bodyBytes === -1 || bytes.length < headBytes) return undefined
+    const before = this.#lastBytes
+    const isEqual =
+      bytes.compare(before, 0, lengthStart, 0, lengthStart) === 0 &&
+      bytes.compare(before, lengthEnd, last.headBytes, end, headBytes) === 0
+    return isEqual ? { ...last, bodyBytes, headBytes } : undefined
+  }
+}
+
 /**
  * Returns the value of a Content-Length, or -1 if it is not a number in its shortest form. `end` is the position after
  * its last digit.
  */
-export function lengthIn(bytes: Uint8Array, start: number, end: number): number {
+function lengthIn(bytes: Uint8Array, start: number, end: number): number {
   const digits = end - start
   if (digits < 1 || digits > MAX_LENGTH_DIGITS || (digits > 1 && bytes[start] === ZERO)) return -1
   let length = 0
   for (let at = start; at < end; at += 1) {
-    if (!isDigit(bytes[at]!)) return -1
+    if (!isDigit(bytes[at])) return -1
     length = length * 10 + (bytes[at]! - ZERO)
   }
   return length
 }
 
-export const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE
 
 function hasAt(bytes: Uint8Array, start: number, expected: Uint8Array): boolean {
   for (let at = 0; at < expected.length; at += 1) if (bytes[start + at] !== expected[at]) return false

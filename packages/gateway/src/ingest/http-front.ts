@@ -2,7 +2,7 @@ import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ExportObserver } from '../contract/export-ending.ts'
 import type { GatewayConfig } from '../contract/gateway-config.ts'
 import { Cors } from './cors.ts'
-import { FastExchange, type FastExchangeContext } from './fast-exchange.ts'
+import { type FastExchangeContext, FastExchanges } from './fast-exchange.ts'
 import { HeadReader } from './http-headers.ts'
 import { PathTable } from './http-path.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -68,10 +68,7 @@ export function httpFront(
     onHttp1(request, response) {
       NodeExchange.take(context, request, response)
     },
-    fastRequests: (connection) => ({
-      servesPath: (path) => context.paths.acceptsTelemetry(path),
-      begin: (head, output) => FastExchange.take(context, head, output, connection),
-    }),
+    fastRequests: (connection) => new FastExchanges(context, connection),
     // Over HTTP/1 the listener enforces the timeouts per connection; over HTTP/2 each stream has its own.
     onHttp2(stream, headers, flags, rawHeaders) {
       Http2Exchange.take(context, stream, headers, flags, rawHeaders, idleBodyTimeoutMs)
