@@ -50,6 +50,8 @@ export class FastConnection {
   #missingBytes = 0
   /** The bytes that arrived after a request and before its answer. */
   #early: Buffer[] = []
+  /** Whether reading is paused because the reader of the body is full. */
+  #isBodyHeld = false
   /** Whether the connection ends with the answer that was written last. */
   #isEnding = false
 
@@ -98,6 +100,8 @@ export class FastConnection {
   }
 
   resumeBody(): void {
+    if (!this.#isBodyHeld) return
+    this.#isBodyHeld = false
     this.#holds.releaseReading('body')
   }
 
@@ -144,12 +148,17 @@ export class FastConnection {
     const isReadyForMore = request.onBody(ownBytes === piece.length ? piece : piece.subarray(0, ownBytes))
     this.#missingBytes -= ownBytes
     if (this.#missingBytes > 0) {
-      if (!isReadyForMore) this.#holds.holdReading('body')
+      if (!isReadyForMore) this.#holdBody()
       return
     }
     request.onBodyEnd()
-    this.#holds.releaseReading('body')
+    this.resumeBody()
     if (ownBytes < piece.length) this.#onData(piece.subarray(ownBytes))
+  }
+
+  #holdBody(): void {
+    this.#isBodyHeld = true
+    this.#holds.holdReading('body')
   }
 
   /** Passes the connection to node:http for the rest of its life. */

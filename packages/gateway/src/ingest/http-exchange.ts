@@ -149,7 +149,7 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
   }
 
   bodySent(answer: Promise<Answer>): void {
-    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#internalError(error))
+    answer.then(this.#onAnswer, this.#onFailure)
   }
 
   bodyRefused(refusal: Refusal): void {
@@ -183,6 +183,18 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
         if (verdict.isBroken) this.#endBroken(verdict.refusal)
         else this.#refuse(verdict.refusal, verdict.extra)
     }
+  }
+
+  readonly #onAnswer = (answer: Answer): void => {
+    try {
+      this.#answer(answer)
+    } catch (error) {
+      this.#internalError(error)
+    }
+  }
+
+  readonly #onFailure = (error: unknown): void => {
+    this.#internalError(error)
   }
 
   #receive(call: ExportCall): void {
