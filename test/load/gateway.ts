@@ -7,10 +7,13 @@
  *                            --rounds 5 --seconds 2
  */
 import { execFileSync } from 'node:child_process'
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { collectorBinary } from '../collector/collector.ts'
+import { atMost, type Bound, reportBounds } from './bounds.ts'
 import { traceBody } from './gateway/bodies.ts'
 import { grpcLoad } from './gateway/h2load.ts'
+import { startLoad } from './gateway/load-process.ts'
 import { type Penstock, startPenstockGateway } from './gateway/penstock.ts'
 import { sdkBody } from './gateway/sdk-bodies.ts'
 import { type Subject, startGuardingCollector, startNginx, startScript } from './gateway/subjects.ts'
@@ -45,7 +48,18 @@ interface Row {
   readonly title: string
   readonly load: Load
   readonly subjects: readonly (Subject | undefined)[]
+  /** Returns the bounds on what was measured. A bound on a subject that was left out is not checked. */
+  readonly boundsOf: (results: Results) => Bound[] | Promise<Bound[]>
 }
+
+type Results = ReadonlyMap<Subject, Measured>
+
+const unbounded = (): Bound[] => []
+const MAX_CPU_OF_NGINX = 1.15
+const MAX_P99_OF_NGINX = 3
+const MAX_CPU_OF_ONE_WORKER = 1.1
+const MAX_CPU_OF_COLLECTOR_GRPC = 0.12
+const P99_SECONDS = 10
 
 for (const tool of ['wrk', 'nginx']) if (!has(tool)) throw new Error(`${tool} is missing`)
 
@@ -56,20 +70,27 @@ const { token } = ours
 const plain = await startScript('plain-proxy.js', [String(sink.httpPort)])
 const uncoalesced = await startPenstockGateway('penstock, not coalescing', sinkUrl, { PENSTOCK_COALESCE: 'false' })
 const slow = await startPenstockGateway('penstock, node:http', sinkUrl, { PENSTOCK_FAST_PATH: 'false' })
+const oneWorker = await startPenstockGateway('penstock, 1 worker', sinkUrl, {}, ['--workers', '1'])
+const twoWorkers = await startPenstockGateway('penstock, 2 workers', sinkUrl, {}, ['--workers', '2'])
 const nginx = await startNginx(token, sink.httpPort)
 const collector = collectorBinary() === undefined ? undefined : await startGuardingCollector(token, sink.httpPort)
 const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).token ?? token
 
+const bounds: Bound[] = []
 try {
-  for (const { title, load, subjects } of await rows()) {
+  for (const { title, load, subjects, boundsOf } of await rows()) {
     if (!title.includes(options.row)) continue
     if (title.startsWith('gRPC') && !has('h2load')) throw new Error('h2load is missing, which the rows of gRPC take')
     const isWanted = ({ name }: Subject) => options.subject.length === 0 || options.subject.includes(name)
     const measuredSubjects = subjects.filter((subject) => subject !== undefined).filter(isWanted)
-    report(title, await measured(measuredSubjects, load))
+    const results = await measured(measuredSubjects, load)
+    report(title, results)
+    bounds.push(...(await boundsOf(results)))
   }
+  reportBounds(`bounds, load average ${loadavg()[0]!.toFixed(2)}`, bounds)
 } finally {
-  for (const subject of [collector, nginx, slow, uncoalesced, plain, ours, sink]) await subject?.stop()
+  for (const subject of [collector, nginx, twoWorkers, oneWorker, slow, uncoalesced, plain, ours, sink])
+    await subject?.stop()
 }
 
 async function rows(): Promise<Row[]> {
@@ -78,7 +99,10 @@ async function rows(): Promise<Row[]> {
   for (const kilobytes of [2, 50]) {
     const body = traceBody(kilobytes * 1024)
     const headers = { 'Content-Type': 'application/x-protobuf', 'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0' }
-    made.push(httpRow(`HTTP, ${body.length} bytes`, { body, headers, connections: 64 }, all))
+    const row = httpRow(`HTTP, ${body.length} bytes`, { body, headers, connections: 64 }, all)
+    made.push(
+      kilobytes === 2 ? { ...row, subjects: [...all, oneWorker, twoWorkers], boundsOf: boundsOfSmallRequests } : row,
+    )
   }
   for (const spans of [50, 200, 1_000]) {
     for (const compression of ['gzip', 'none'] as const) {
@@ -96,6 +120,8 @@ async function rows(): Promise<Row[]> {
     title: `gRPC, ${message.length} bytes, 64 streams on 4 connections`,
     load: (subject, forSeconds) => grpcLoad(subject.grpcPort!, message, tokenOf(subject), forSeconds),
     subjects: [ours, uncoalesced, collector],
+    boundsOf: (results) =>
+      cpuBound('CPU of gRPC, × the collector', results, ours, collector, MAX_CPU_OF_COLLECTOR_GRPC),
   })
   return made
 }
@@ -105,7 +131,46 @@ function httpRow(title: string, sent: ExportLoad, subjects: Row['subjects']): Ro
     title: `${title}, ${sent.connections} connections`,
     load: (subject, forSeconds) => wrk(subject.httpPort, sent, tokenOf(subject), forSeconds),
     subjects,
+    boundsOf: unbounded,
   }
+}
+
+async function boundsOfSmallRequests(results: Results): Promise<Bound[]> {
+  return [
+    ...cpuBound('CPU of a small request, × nginx', results, ours, nginx, MAX_CPU_OF_NGINX),
+    ...cpuBound('CPU with 2 workers, × 1 worker', results, twoWorkers, oneWorker, MAX_CPU_OF_ONE_WORKER),
+    ...(await latencyBound(results)),
+  ]
+}
+
+function cpuBound(
+  what: string,
+  results: Results,
+  subject: Subject,
+  anchor: Subject | undefined,
+  bound: number,
+): Bound[] {
+  const [cpu, anchorCpu] = [results.get(subject), anchor && results.get(anchor)]
+  if (cpu === undefined || anchorCpu === undefined) return []
+  return [atMost(what, median(cpu.cpuMicros) / median(anchorCpu.cpuMicros), bound, '', 2)]
+}
+
+/** Measures the latency of the gateway and of nginx in an open loop, each at half of the rate that it has reached. */
+async function latencyBound(results: Results): Promise<Bound[]> {
+  if (!results.has(ours) || !results.has(nginx)) return []
+  const p99Of = async (subject: Subject): Promise<number> => {
+    const perSecond = Math.round(median(results.get(subject)!.perSecond) / 2)
+    const { p99Ms } = await startLoad({
+      ...{ port: subject.httpPort, warmUpPort: sink.httpPort, perSecond, count: perSecond * P99_SECONDS },
+      ...{ connections: 64, bodyBytes: 2 * 1024, tokens: { valid: [token] } },
+    })
+    return p99Ms
+  }
+  const [ourP99Ms, nginxP99Ms] = [await p99Of(ours), await p99Of(nginx)]
+  return [
+    { what: 'p99 of nginx at half of its maximum', measured: `${nginxP99Ms.toFixed(1)} ms` },
+    atMost('p99 at half of the maximum', ourP99Ms, MAX_P99_OF_NGINX * nginxP99Ms, 'ms'),
+  ]
 }
 
 /** Measures the subjects in turns, so that a slow moment of the machine affects all of them. */
