@@ -7,7 +7,7 @@ import { MutatedStreams } from './fast-path/mutated-streams.ts'
 
 const streamsOf = (seed: number) => new MutatedStreams(seededRandom(seed))
 
-test('P-17: reads no stream differently from llhttp, however it is divided', () => {
+test('P-28: reads no stream differently from llhttp, however it is divided', () => {
   const result = compareReaders(streamsOf(1), { streams: 30_000, divisions: 3, everyPlaceOf: 100 })
   expect(result.faults).toEqual([])
   // The comparison means something only if both paths read a good part of the streams.

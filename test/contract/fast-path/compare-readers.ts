@@ -9,7 +9,7 @@ export interface Comparison {
   divisions: number
   /** The requests that the fast path has read, over all divisions. */
   fastRequests: number
-  /** The divisions whose rest was left to node:http. */
+  /** The divisions of which a part was left to node:http. */
   passedOn: number
   /** The streams in which llhttp finds an error. */
   broken: number

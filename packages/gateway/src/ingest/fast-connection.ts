@@ -28,7 +28,7 @@ export type FastSocket = Pick<
 >
 
 /**
- * One connection over HTTP/1.1 whose requests are read directly from its socket.
+ * One connection over HTTP/1.1, with requests that are read directly from its socket.
  *
  * A piece of data that is not the beginning of a request as in `readFastHead` goes to node:http, and with it the connection
  * for the rest of its life. So does a request that is followed by more bytes than its own, and what a client sends before

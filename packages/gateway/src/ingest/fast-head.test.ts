@@ -24,11 +24,11 @@ test.each([
   ['connection: Keep-Alive', true],
   ['Connection: close', false],
   ['Connection: Close', false],
-])('P-17: %s', (line, keepsAlive) => {
+])('P-28: %s', (line, keepsAlive) => {
   expect(read(line)?.keepsAlive).toBe(keepsAlive)
 })
 
-describe('P-17: leaves to node:http', () => {
+describe('P-28: leaves to node:http', () => {
   test.each([
     ['Transfer-Encoding: chunked'],
     ['transfer-encoding: identity'],
@@ -127,7 +127,7 @@ describe('a reader of repeated heads', () => {
   })
 
   test.each(['', '03', '1234567890123456', '3 ', '+3', '3\r\nContent-Length: 4'])(
-    'P-17: leaves a repeated head with the length %j to node:http',
+    'P-28: leaves a repeated head with the length %j to node:http',
     (length) => {
       const reader = new FastHeadReader()
       reader.read(withLength('3'))
