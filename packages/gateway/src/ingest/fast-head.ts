@@ -119,7 +119,7 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
 }
 
 /** The longest head that a `FastHeadReader` remembers: each connection has one. */
-const MAX_REMEMBERED_BYTES = 2 * 1024
+const MAX_REMEMBERED_BYTES = 1024
 
 /**
  * Reads the heads of one connection. An exporter sends the same head with each request, except for the value of
