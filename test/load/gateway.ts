@@ -7,8 +7,10 @@
  *                            --rounds 5 --seconds 2
  */
 import { execFileSync } from 'node:child_process'
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { collectorBinary } from '../collector/collector.ts'
+import { atMost, type Bound, reportBounds } from './bounds.ts'
 import { traceBody } from './gateway/bodies.ts'
 import { grpcLoad } from './gateway/h2load.ts'
 import { type Penstock, startPenstockGateway } from './gateway/penstock.ts'
@@ -45,11 +47,25 @@ interface Row {
   readonly title: string
   readonly load: Load
   readonly subjects: readonly (Subject | undefined)[]
+  /** Returns the bounds on what was measured. A bound on a subject that was left out is not checked. */
+  readonly boundsOf: (results: Results) => Bound[] | Promise<Bound[]>
 }
 
-for (const tool of ['wrk', 'nginx', 'h2load']) {
-  if (!has(tool)) throw new Error(`${tool} is missing; the gateway's benchmark takes wrk, nginx and h2load`)
+type Results = ReadonlyMap<Subject, Measured>
+
+const unbounded = (): Bound[] => []
+const smallRequests: ExportLoad = {
+  body: traceBody(2 * 1024),
+  headers: { 'Content-Type': 'application/x-protobuf', 'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0' },
+  connections: 64,
 }
+const MAX_CPU_OF_NGINX = 1.15
+const MAX_P99_OF_NGINX = 3
+const MAX_CPU_OF_ONE_PROCESS = 1.1
+const MAX_CPU_OF_COLLECTOR_GRPC = 0.12
+const P99_SECONDS = 10
+
+for (const tool of ['wrk', 'nginx']) if (!has(tool)) throw new Error(`${tool} is missing`)
 
 const sink = await startScript('sink.js')
 const sinkUrl = `http://127.0.0.1:${sink.httpPort}`
@@ -57,28 +73,35 @@ const ours = await startPenstockGateway('penstock', sinkUrl)
 const { token } = ours
 const plain = await startScript('plain-proxy.js', [String(sink.httpPort)])
 const uncoalesced = await startPenstockGateway('penstock, not coalescing', sinkUrl, { PENSTOCK_COALESCE: 'false' })
+const slow = await startPenstockGateway('penstock, node:http', sinkUrl, { PENSTOCK_FAST_PATH: 'false' })
+const twoWorkers = await startPenstockGateway('penstock, 2 workers', sinkUrl, {}, ['--workers', '2'])
 const nginx = await startNginx(token, sink.httpPort)
 const collector = collectorBinary() === undefined ? undefined : await startGuardingCollector(token, sink.httpPort)
 const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).token ?? token
 
+const bounds: Bound[] = []
 try {
-  for (const { title, load, subjects } of await rows()) {
+  for (const { title, load, subjects, boundsOf } of await rows()) {
     if (!title.includes(options.row)) continue
+    if (title.startsWith('gRPC') && !has('h2load')) throw new Error('h2load is missing, which the rows of gRPC take')
     const isWanted = ({ name }: Subject) => options.subject.length === 0 || options.subject.includes(name)
     const measuredSubjects = subjects.filter((subject) => subject !== undefined).filter(isWanted)
-    report(title, await measured(measuredSubjects, load))
+    const results = await measured(measuredSubjects, load)
+    report(title, results)
+    bounds.push(...(await boundsOf(results)))
   }
+  reportBounds(`bounds, load average ${loadavg()[0]!.toFixed(2)}`, bounds)
 } finally {
-  for (const subject of [collector, nginx, uncoalesced, plain, ours, sink]) await subject?.stop()
+  for (const subject of [collector, nginx, twoWorkers, slow, uncoalesced, plain, ours, sink]) await subject?.stop()
 }
 
 async function rows(): Promise<Row[]> {
-  const all = [sink, nginx, plain, ours, uncoalesced, collector]
+  const all = [sink, nginx, plain, ours, uncoalesced, slow, collector]
   const made: Row[] = []
-  for (const kilobytes of [2, 50]) {
-    const body = traceBody(kilobytes * 1024)
-    const headers = { 'Content-Type': 'application/x-protobuf', 'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0' }
-    made.push(httpRow(`HTTP, ${body.length} bytes`, { body, headers, connections: 64 }, all))
+  for (const sent of [smallRequests, { ...smallRequests, body: traceBody(50 * 1024) }]) {
+    const row = httpRow(`HTTP, ${sent.body.length} bytes`, sent, all)
+    const isSmall = sent === smallRequests
+    made.push(isSmall ? { ...row, subjects: [...all, twoWorkers], boundsOf: boundsOfSmallRequests } : row)
   }
   for (const spans of [50, 200, 1_000]) {
     for (const compression of ['gzip', 'none'] as const) {
@@ -96,6 +119,8 @@ async function rows(): Promise<Row[]> {
     title: `gRPC, ${message.length} bytes, 64 streams on 4 connections`,
     load: (subject, forSeconds) => grpcLoad(subject.grpcPort!, message, tokenOf(subject), forSeconds),
     subjects: [ours, uncoalesced, collector],
+    boundsOf: (results) =>
+      cpuBound('CPU of gRPC, × the collector', results, ours, collector, MAX_CPU_OF_COLLECTOR_GRPC),
   })
   return made
 }
@@ -105,7 +130,49 @@ function httpRow(title: string, sent: ExportLoad, subjects: Row['subjects']): Ro
     title: `${title}, ${sent.connections} connections`,
     load: (subject, forSeconds) => wrk(subject.httpPort, sent, tokenOf(subject), forSeconds),
     subjects,
+    boundsOf: unbounded,
   }
+}
+
+async function boundsOfSmallRequests(results: Results): Promise<Bound[]> {
+  return [
+    ...cpuBound('CPU of a small request, × nginx', results, ours, nginx, MAX_CPU_OF_NGINX),
+    ...cpuBound('CPU with 2 workers, × one process', results, twoWorkers, ours, MAX_CPU_OF_ONE_PROCESS),
+    ...(await latencyBound(results)),
+  ]
+}
+
+function cpuBound(
+  what: string,
+  results: Results,
+  subject: Subject,
+  anchor: Subject | undefined,
+  bound: number,
+): Bound[] {
+  const [cpu, anchorCpu] = [results.get(subject), anchor && results.get(anchor)]
+  if (cpu === undefined || anchorCpu === undefined) return []
+  return [atMost(what, median(cpu.cpuMicros) / median(anchorCpu.cpuMicros), bound, '', 2)]
+}
+
+/** Measures the latency of the gateway and of nginx, each at about half of the rate that it has reached. */
+async function latencyBound(results: Results): Promise<Bound[]> {
+  if (!results.has(ours) || !results.has(nginx)) return []
+  const p99At = async (subject: Subject): Promise<{ p99Ms: number; what: string }> => {
+    const halfPerSecond = median(results.get(subject)!.perSecond) / 2
+    const paced = { ...smallRequests, lua: pausesOf((smallRequests.connections * 1_000) / halfPerSecond) }
+    const { p99Ms, perSecond } = await wrk(subject.httpPort, paced, tokenOf(subject), P99_SECONDS)
+    return { p99Ms, what: `p99 of ${subject.name} at ${perSecond.toFixed(0)} requests/s, half of its maximum` }
+  }
+  const [own, anchor] = [await p99At(ours), await p99At(nginx)]
+  return [
+    { what: anchor.what, measured: `${anchor.p99Ms.toFixed(1)} ms` },
+    atMost(own.what, own.p99Ms, MAX_P99_OF_NGINX * anchor.p99Ms, 'ms'),
+  ]
+}
+
+/** Returns the lines of a script that make each connection wait before a request, in whole milliseconds with this mean. */
+function pausesOf(meanMs: number): string {
+  return `function delay() return math.floor(${meanMs.toFixed(3)} + math.random()) end`
 }
 
 /** Measures the subjects in turns, so that a slow moment of the machine affects all of them. */

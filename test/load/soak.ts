@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { printTable } from './measure.ts'
 
 const soaks = [
+  'fast-path',
   'flood',
   'tokens',
   'toggle',

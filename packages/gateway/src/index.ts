@@ -13,6 +13,13 @@ export type { ManagementContext } from './admin/management-context.ts'
 export { ConfigError } from './contract/config-error.ts'
 export * from './contract/gateway-config.ts'
 export { type GatewayProcessJson, listGatewayProcesses } from './enforcement/gateway-processes.ts'
+export {
+  FastConnection,
+  type FastRequests,
+  type FastSocket,
+} from './ingest/fast-connection.ts'
+export { type FastHead, FastHeadReader, readFastHead } from './ingest/fast-head.ts'
+export type { BodySink } from './ingest/http-request.ts'
 export { metricsPage } from './metrics/metrics-page.ts'
 export { ApiError } from './operations/api-error.ts'
 export { defaultManagementRules, type OperationContext } from './operations/operation-context.ts'

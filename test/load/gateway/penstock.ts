@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../collector/free-port.ts'
 import { cpuSeconds } from '../../collector/process-cpu.ts'
-import type { Subject } from './subjects.ts'
+import { type Subject, withChildren } from './subjects.ts'
 
 const bin = fileURLToPath(new URL('../../../../../packages/cli/bin/penstock.mjs', import.meta.url))
 const ADMIN_KEY = 'benchmark-administrator-key'
@@ -77,7 +77,7 @@ export async function startPenstockGateway(
     httpPort: httpPort!,
     grpcPort: grpcPort!,
     call,
-    cpuSeconds: () => cpuSeconds(child.pid!),
+    cpuSeconds: () => withChildren(child.pid!).reduce((sum, pid) => sum + cpuSeconds(pid), 0),
     stop: async () => {
       const closed = once(child, 'close')
       child.kill('SIGTERM')

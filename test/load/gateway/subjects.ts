@@ -110,7 +110,8 @@ export async function startGuardingCollector(token: string, sinkPort: number): P
   }
 }
 
-function withChildren(pid: number): number[] {
+/** Returns the ids of a process and of those that it has started. */
+export function withChildren(pid: number): number[] {
   const parentOf = (id: number) => Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1])
   const all = readdirSync('/proc').map(Number).filter(Number.isInteger)
   const isChild = (id: number) => {

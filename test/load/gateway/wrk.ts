@@ -32,6 +32,7 @@ export interface ExportLoad {
   readonly headers: Readonly<Record<string, string>>
   readonly connections: number
   readonly isChunked?: boolean
+  readonly lua?: string
 }
 
 /** Sends the same export of traces over and over for `seconds`. */

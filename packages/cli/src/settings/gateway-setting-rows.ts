@@ -203,6 +203,12 @@ export const gatewaySettingRows = {
     String(defaults.maxConnectionsPerAddress),
     'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. Raise it if all clients connect through one proxy.',
   ),
+  'gateway.fastPath': row(
+    'PENSTOCK_FAST_PATH',
+    flag,
+    String(defaults.fastPath),
+    'Read requests over HTTP/1.1 in the form that exporters send without node:http, which costs less. All others are read by node:http in any case.',
+  ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',
     integer(1_000, 24 * hour),

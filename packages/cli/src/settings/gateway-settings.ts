@@ -40,6 +40,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     maxConnectionAgeMs: settings['gateway.maxConnectionAgeMs'],
     maxConnections: settings['gateway.maxConnections'],
     maxConnectionsPerAddress: settings['gateway.maxConnectionsPerAddress'],
+    fastPath: settings['gateway.fastPath'],
     maxStaleMs: settings['gateway.maxStaleMs'] ?? defaultMaxStaleMs(settings),
     healthOnOtlpPorts: settings['gateway.healthOnOtlpPorts'],
     ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],

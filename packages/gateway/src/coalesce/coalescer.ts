@@ -139,18 +139,14 @@ export class Coalescer {
     } else if (lane.inFlight === 0) {
       this.#send(new Batch(lane.upstream, lane, [member]))
     } else {
-      this.#join(member, lane)
+      this.#join(member, lane, nowMs)
     }
   }
 
   /** Adds the body to the waiting batch if it consists of records. A body that is forwarded alone is not inspected. */
-  #join(member: Member, lane: Lane): void {
+  #join(member: Member, lane: Lane, nowMs: number): void {
     const { body, call } = member
-    this.#collect(member, lane, call.contentEncoding === 'gzip' ? inflate(body, this.#settings.maxBodyBytes) : body)
-  }
-
-  #collect(member: Member, lane: Lane, identity: Uint8Array | undefined): void {
-    const nowMs = this.#clock.nowMs()
+    const identity = call.contentEncoding === 'gzip' ? inflate(body, this.#settings.maxBodyBytes) : body
     const capBytes = lane.capBytes(nowMs)
     if (identity === undefined || identity.length > capBytes || countRecords(identity) < 0) {
       this.#sendAlone(member, lane)

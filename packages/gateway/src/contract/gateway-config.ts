@@ -59,6 +59,8 @@ export interface GatewayConfig {
   /** A limit per listener, like `maxConnectionsPerAddress`; see `ListenerSettings`. */
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
+  /** Whether requests over HTTP/1.1 in the form that exporters send are read without node:http. */
+  readonly fastPath: boolean
   /** The maximum age of a snapshot that the store has not confirmed; beyond it every request is refused as retryable (T-14). */
   readonly maxStaleMs: number
   /** Serves `/healthz` on the OTLP ports (X-14). */
@@ -110,6 +112,7 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   maxConnectionAgeMs: 600_000,
   maxConnections: 10_000,
   maxConnectionsPerAddress: 2_500,
+  fastPath: true,
   maxStaleMs: 900_000,
   healthOnOtlpPorts: false,
   ownTelemetryUrl: undefined,

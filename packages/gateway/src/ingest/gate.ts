@@ -8,6 +8,7 @@ import type { ExportCall, FlatHeaders } from '../contract/export-call.ts'
 import { gatewayRefusal } from '../contract/gateway-answers.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import type { Transport } from '../contract/transport.ts'
 import type { Upstream } from '../contract/upstream.ts'
 import { upstreamDeadlineMs } from '../contract/upstream-deadline.ts'
@@ -150,30 +151,36 @@ export class Gate implements Ingest {
     if (this.#inFlightCalls === 0) this.#onIdle?.()
   }
 
-  async #sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
-    const { attributesResources, maxBodyBytes, coalescer, upstreamOf, clock } = this.#parts
+  #sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     const { token } = call.admitted
+    const isAttributed = this.#parts.attributesResources && token !== undefined
+    return isAttributed ? this.#sendAttributed(call, token, body) : this.#forward(call, body)
+  }
+
+  async #sendAttributed(call: ExportCall, token: TokenRecord, body: Uint8Array): Promise<Answer> {
+    const attributed = await attributeBody({ ...call, bytes: body }, token, this.#parts.maxBodyBytes)
+    if (attributed.kind === 'refused') return gatewayRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
+    const { bytes, contentEncoding } = attributed
+    const sent: ExportCall = { ...call, contentEncoding, declaredBytes: bytes.length }
+    call.onClientGone = () => sent.onClientGone?.()
+    return this.#forward(sent, bytes)
+  }
+
+  /** Passes a body to the coalescer or upstream. Not an async function: for small requests each promise counts. */
+  #forward(call: ExportCall, body: Uint8Array): Promise<Answer> {
+    const { coalescer, upstreamOf, clock } = this.#parts
     const upstream = upstreamOf(call.admitted)
-    let sent = call
-    let bytes = body
-    if (attributesResources && token !== undefined) {
-      const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
-      if (attributed.kind === 'refused') return gatewayRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
-      bytes = attributed.bytes
-      sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
-      call.onClientGone = () => sent.onClientGone?.()
-    }
-    if (coalescer?.accepts(sent, bytes.length)) return coalescer.submit(sent, bytes, upstream)
+    if (coalescer?.accepts(call, body.length)) return coalescer.submit(call, body, upstream)
     return upstream.send({
-      signal: sent.signal,
-      encoding: sent.encoding,
-      contentEncoding: sent.contentEncoding,
-      headers: sent.headers.concat(sent.trusted),
-      body: bytes,
-      contentLength: bytes.length,
+      signal: call.signal,
+      encoding: call.encoding,
+      contentEncoding: call.contentEncoding,
+      headers: call.headers.concat(call.trusted),
+      body,
+      contentLength: body.length,
       deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
       onAbortable: (abort) => {
-        sent.onClientGone = abort
+        call.onClientGone = abort
       },
     })
   }

@@ -158,6 +158,12 @@ export async function startFront(
 
 const noHttp: Front = {
   onHttp1: (_, response) => response.end(),
+  fastRequests: () => ({
+    servesPath: () => false,
+    begin() {
+      throw new Error('No path is served.')
+    },
+  }),
   onHttp2: (stream) => stream.close(),
 }
 

@@ -9,8 +9,8 @@ import { detailOf, type Refusal } from '../contract/refusals.ts'
 import type { Cors } from './cors.ts'
 import { DISCARD_BYTES } from './discard-limits.ts'
 import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
-import type { HeadReader } from './http-headers.ts'
-import type { PathTable } from './http-path.ts'
+import type { HeadReader, RequestHead } from './http-headers.ts'
+import type { PathTable, RequestTarget } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
@@ -74,8 +74,25 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
   }
 
   begin(method: string, requestTarget: string, rawHeaders: readonly string[], framing: Framing): void {
+    const { paths, heads } = this.#context
     try {
-      this.#begin(method, requestTarget, rawHeaders, framing)
+      const target = paths.find(requestTarget)
+      this.#begin(method, target, heads.read(rawHeaders, target.queryCredential), rawHeaders, framing)
+    } catch (error) {
+      this.#internalError(error)
+    }
+  }
+
+  /** Begins with a head that has been read before. */
+  protected beginRead(
+    method: string,
+    target: RequestTarget,
+    head: RequestHead,
+    rawHeaders: readonly string[],
+    framing: Framing,
+  ): void {
+    try {
+      this.#begin(method, target, head, rawHeaders, framing)
     } catch (error) {
       this.#internalError(error)
     }
@@ -132,17 +149,21 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
   }
 
   bodySent(answer: Promise<Answer>): void {
-    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#internalError(error))
+    answer.then(this.#onAnswer, this.#onFailure)
   }
 
   bodyRefused(refusal: Refusal): void {
     this.#refuse(refusal)
   }
 
-  #begin(method: string, requestTarget: string, rawHeaders: readonly string[], framing: Framing): void {
-    const { paths, heads, validator } = this.#context
-    const target = paths.find(requestTarget)
-    const head = heads.read(rawHeaders, target.queryCredential)
+  #begin(
+    method: string,
+    target: RequestTarget,
+    head: RequestHead,
+    rawHeaders: readonly string[],
+    framing: Framing,
+  ): void {
+    const { validator } = this.#context
     this.#origin = head.origin
     this.#encoding = head.encoding ?? 'json'
     this.#awaitsContinue = head.expectsContinue
@@ -162,6 +183,18 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
         if (verdict.isBroken) this.#endBroken(verdict.refusal)
         else this.#refuse(verdict.refusal, verdict.extra)
     }
+  }
+
+  readonly #onAnswer = (answer: Answer): void => {
+    try {
+      this.#answer(answer)
+    } catch (error) {
+      this.#internalError(error)
+    }
+  }
+
+  readonly #onFailure = (error: unknown): void => {
+    this.#internalError(error)
   }
 
   #receive(call: ExportCall): void {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
-import { onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, onTestFinished } from 'vitest'
 import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
@@ -132,6 +132,25 @@ export interface TestFrontOptions {
   readonly port?: number
 }
 
+/** Whether the next front reads requests without node:http, unless its settings say otherwise. */
+let { fastPath } = defaultListenerSettings
+
+/** Runs tests twice: with requests that the gateway reads itself where it can, and with all of them read by node:http. */
+export function onBothPaths(tests: () => void): void {
+  describe.each([
+    ['on the fast path', true],
+    ['by node:http', false],
+  ])('read %s', (_, isFast) => {
+    beforeEach(() => {
+      fastPath = isFast
+    })
+    afterEach(() => {
+      fastPath = defaultListenerSettings.fastPath
+    })
+    tests()
+  })
+}
+
 /** Starts the front on a real port, with a manual clock. */
 export async function startFront(options: TestFrontOptions = {}) {
   const ingest = options.ingest ?? new TestIngest()
@@ -144,6 +163,7 @@ export async function startFront(options: TestFrontOptions = {}) {
     { ...defaultGatewayConfig, ...options.config },
     {
       ingest,
+      clock,
       random,
       log: silentLog,
       observer: {
@@ -159,7 +179,7 @@ export async function startFront(options: TestFrontOptions = {}) {
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: options.port ?? 0 }, ...(options.tls && { tls: options.tls }) },
     { http, grpc: options.grpc ?? http },
-    { ...defaultListenerSettings, ...options.settings },
+    { ...defaultListenerSettings, fastPath, ...options.settings },
     { clock, random, log: silentLog, metrics },
   )
   const { port } = listener.address

@@ -1,15 +1,16 @@
-import type { Log, Random } from '@penstock/runtime'
+import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ExportObserver } from '../contract/export-ending.ts'
 import type { GatewayConfig } from '../contract/gateway-config.ts'
 import { Cors } from './cors.ts'
-import type { HttpExchangeContext } from './http-exchange.ts'
+import { type FastExchangeContext, FastExchanges } from './fast-exchange.ts'
 import { HeadReader } from './http-headers.ts'
 import { PathTable } from './http-path.ts'
-import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
+import { NodeExchange } from './node-exchange.ts'
 import { RefusalWriter } from './reply.ts'
+import { ReplyText } from './reply-text.ts'
 import { RequestValidator } from './request-validator.ts'
 
 export type HttpFrontConfig = Pick<
@@ -26,6 +27,7 @@ export type HttpFrontConfig = Pick<
 
 export interface HttpFrontDeps {
   readonly ingest: Ingest
+  readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly observer: ExportObserver
@@ -41,12 +43,12 @@ const HEALTH_PATH = '/healthz'
  */
 export function httpFront(
   config: HttpFrontConfig,
-  { ingest, random, log, observer, isReady }: HttpFrontDeps,
+  { ingest, clock, random, log, observer, isReady }: HttpFrontDeps,
   idleBodyTimeoutMs: number,
 ): Front {
   const { maxBodyBytes, inspectInflatedSize } = config
   const cors = new Cors(config.allowedOrigins)
-  const context: HttpExchangeContext = {
+  const context: FastExchangeContext = {
     ingest,
     log,
     observer,
@@ -60,11 +62,13 @@ export function httpFront(
     refusals: new RefusalWriter(random),
     maxBodyBytes,
     inspectInflatedSize,
+    replyText: new ReplyText(() => clock.nowMs()),
   }
   return {
     onHttp1(request, response) {
-      Http1Exchange.take(context, request, response)
+      NodeExchange.take(context, request, response)
     },
+    fastRequests: (connection) => new FastExchanges(context, connection),
     // Over HTTP/1 the listener enforces the timeouts per connection; over HTTP/2 each stream has its own.
     onHttp2(stream, headers, flags, rawHeaders) {
       Http2Exchange.take(context, stream, headers, flags, rawHeaders, idleBodyTimeoutMs)

@@ -30,6 +30,12 @@ export class PathTable {
     return this.#targets.get(requestTarget) ?? this.#findDecoded(requestTarget)
   }
 
+  /** Returns whether the path, as it was sent, is one that accepts telemetry. */
+  acceptsTelemetry(path: string): boolean {
+    const route = this.#targets.get(path)?.route
+    return route !== undefined && route !== 'health'
+  }
+
   #add(path: string, route: PathRoute): void {
     this.#targets.set(path, { route, queryCredential: undefined })
   }

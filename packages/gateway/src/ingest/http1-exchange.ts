@@ -1,44 +1,41 @@
-import type { ServerResponse } from 'node:http'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import { refusalTable } from '../contract/refusals.ts'
 import { DISCARD_MS } from './discard-limits.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
-import type { IngestRequest } from './http-request.ts'
-import { type BodyReceiver, type Connection, connectionOf } from './listener-connection.ts'
-import type { Framing } from './request-validator.ts'
+import type { BodyReceiver, Connection } from './listener-connection.ts'
 
-const http11: Framing = { requiresHost: true, declaresLength: true }
-const http10: Framing = { requiresHost: false, declaresLength: true }
+/** A reply and what follows it. */
+export interface Http1Reply {
+  readonly status: number
+  readonly headers: FlatHeaders
+  readonly body: Uint8Array | undefined
+  /** Whether the connection ends with this reply, so that it says `Connection: close`. */
+  readonly isClosing: boolean
+  /** Whether the exchange ends with this reply. Otherwise `endReply` follows when the rest of the body has arrived. */
+  readonly isLast: boolean
+}
 
-/** One request over HTTP/1. */
-export class Http1Exchange extends HttpExchange implements BodyReceiver {
-  readonly #request: IngestRequest
-  readonly #response: ServerResponse
-  readonly #connection: Connection
+/**
+ * One request over HTTP/1, with its effects on the connection. Subclasses write replies to connections that node:http reads,
+ * or to those that the gateway reads itself.
+ */
+export abstract class Http1Exchange extends HttpExchange implements BodyReceiver {
+  protected readonly connection: Connection
 
-  static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
-    const exchange = new Http1Exchange(context, request, response, connectionOf(request.socket))
-    request.sink = exchange
-    exchange.#connection.requestBegan()
-    exchange.#connection.bodyReceiver = exchange
-    const framing = request.httpVersionMinor === 0 ? http10 : http11
-    exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
-  }
-
-  private constructor(
-    context: HttpExchangeContext,
-    request: IngestRequest,
-    response: ServerResponse,
-    connection: Connection,
-  ) {
+  protected constructor(context: HttpExchangeContext, connection: Connection) {
     super(context, connection)
-    this.#request = request
-    this.#response = response
-    this.#connection = connection
+    this.connection = connection
+    connection.requestBegan()
+    connection.bodyReceiver = this
   }
+
+  /** Whether nothing can be written any more. */
+  protected abstract get isOutputGone(): boolean
+  protected abstract writeReply(reply: Http1Reply): void
+  protected abstract endReply(): void
 
   override onBodyEnd(): void {
-    this.#connection.bodyReceiver = undefined
+    this.connection.bodyReceiver = undefined
     super.onBodyEnd()
   }
 
@@ -46,50 +43,39 @@ export class Http1Exchange extends HttpExchange implements BodyReceiver {
     status: number,
     headers: FlatHeaders,
     body: Uint8Array | undefined,
-    isClosing: boolean,
+    isLastRequest: boolean,
   ): void {
-    const response = this.#response
-    if (response.destroyed) return
-    if (status === refusalTable.unauthenticated.http) this.#connection.recordRejectedCredential()
-    const { isRetiring, isReserved } = this.#connection
-    const closesConnection = isClosing || (isRetiring && (this.isBodyOver || isReserved))
-    if (closesConnection) this.#connection.hasSentClose = true
-    response.writeHead(status, (closesConnection ? headers.concat('connection', 'close') : headers) as string[])
-    const text = body === undefined ? undefined : bytesAsText(body)
-    if (this.isBodyOver) {
-      response.end(text, 'latin1')
-      this.#connection.bodyReceiver = undefined
-      this.#connection.requestEnded()
-      return
-    }
-    // The reply is sent but not ended yet: Node would otherwise close a connection that is not kept alive.
-    if (text === undefined) response.flushHeaders()
-    else response.write(text, 'latin1')
-    this.#connection.cutAfter(DISCARD_MS)
+    if (this.isOutputGone) return
+    const { connection } = this
+    if (status === refusalTable.unauthenticated.http) connection.recordRejectedCredential()
+    const { isRetiring, isReserved } = connection
+    const isClosing = isLastRequest || (isRetiring && (this.isBodyOver || isReserved))
+    if (isClosing) connection.hasSentClose = true
+    const isLast = this.isBodyOver
+    if (isLast) this.#leaveConnection()
+    this.writeReply({ status, headers, body, isClosing, isLast })
+    if (!isLast) connection.cutAfter(DISCARD_MS)
   }
 
   protected override finish(): void {
-    this.#response.end()
-    this.#connection.requestEnded()
-  }
-
-  protected override writeContinue(): void {
-    // An HTTP/1.0 client would take it for the reply (RFC 9110, section 10.1.1).
-    if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
-  }
-
-  override resumeBody(): void {
-    this.#request.resumeBody()
+    this.#leaveConnection()
+    this.endReply()
   }
 
   protected override cut(): void {
-    this.#connection.cut()
+    this.connection.cut()
+  }
+
+  /** Must precede the last write: the next request of the connection may begin during it. */
+  #leaveConnection(): void {
+    this.connection.bodyReceiver = undefined
+    this.connection.requestEnded()
   }
 }
 
 /**
  * Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost.
  */
-function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
+export function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

@@ -33,6 +33,20 @@ export interface ConnectionPlace {
   requestBegan(): void
 }
 
+/**
+ * The reasons for which nothing is read from a connection, as bits: a rejected credential, a reader of the body that is
+ * full, a request that arrived before the answer to its predecessor, and answers that the client does not read. node:http
+ * handles all but the first one itself.
+ */
+const holds = { rejected: 1, body: 2, early: 4, unsent: 8 } as const
+type Hold = keyof typeof holds
+
+/** Pauses and resumes reading from a connection. It is read while there is no reason to pause it. */
+export interface ReadingHolds {
+  holdReading(reason: Hold): void
+  releaseReading(reason: Hold): void
+}
+
 /** The other end of a connection. */
 export interface Peer {
   readonly source: string
@@ -47,7 +61,7 @@ const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false 
 const key = Symbol('connection')
 
 /** One open connection and its timeouts. The listener calls `sweep` every second. */
-export class Connection implements Peer, SchedulableConnection {
+export class Connection implements Peer, ReadingHolds, SchedulableConnection {
   readonly source: string
   readonly certificateNames: readonly string[] | undefined
   /** Whether the connection is to be closed: over HTTP/1.1, the next reply has `Connection: close` (X-8, X-15). */
@@ -65,7 +79,7 @@ export class Connection implements Peer, SchedulableConnection {
   #session: ServerHttp2Session | undefined
   #hasSentRequest = false
   #isDraining = false
-  #isPausedByScheduler = false
+  #holds = 0
   #requests = 0
   #underWay = 0
   #streams = 0
@@ -118,15 +132,23 @@ export class Connection implements Peer, SchedulableConnection {
   }
 
   pauseReading(): void {
-    this.#isPausedByScheduler = true
-    this.#socket.pause()
+    this.holdReading('rejected')
   }
 
   resumeReading(): void {
-    if (!this.#isPausedByScheduler) return
-    this.#isPausedByScheduler = false
+    this.releaseReading('rejected')
+  }
+
+  holdReading(reason: Hold): void {
+    if (this.#holds === 0) this.#socket.pause()
+    this.#holds |= holds[reason]
+  }
+
+  releaseReading(reason: Hold): void {
+    if ((this.#holds & holds[reason]) === 0) return
+    this.#holds &= ~holds[reason]
     // A body receiver that has paused reading resumes it itself.
-    if (this.bodyReceiver?.isPaused !== true) this.#socket.resume()
+    if (this.#holds === 0 && this.bodyReceiver?.isPaused !== true) this.#socket.resume()
   }
 
   get isReserved(): boolean {

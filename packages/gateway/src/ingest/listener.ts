@@ -11,6 +11,7 @@ import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
+import { FastConnection, type FastRequests } from './fast-connection.ts'
 import type { IngestRequest } from './http-request.ts'
 import { Connection, type ConnectionTimes, connectionOfSession } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
@@ -24,6 +25,8 @@ export type { IngestRequest } from './http-request.ts'
 /** Handles requests over HTTP/1 and HTTP/2. Must answer every request and must not throw. */
 export interface Front {
   onHttp1(request: IngestRequest, response: ServerResponse): void
+  /** Returns what serves the requests of a connection that the gateway reads without node:http. */
+  fastRequests(connection: Connection): FastRequests
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
 
@@ -40,6 +43,8 @@ export interface ListenerSettings extends ConnectionTimes, SlotLimits {
   /** The age at which a connection is closed, ± 10 % (X-8). */
   readonly maxConnectionAgeMs: number
   readonly maxStreamsPerConnection: number
+  /** Whether requests in the form that exporters send are read without node:http. */
+  readonly fastPath: boolean
 }
 
 export const defaultListenerSettings: ListenerSettings = {
@@ -50,6 +55,7 @@ export const defaultListenerSettings: ListenerSettings = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 2_500,
   maxStreamsPerConnection: 100,
+  fastPath: true,
 }
 
 export interface ListenerDeps {
@@ -93,6 +99,7 @@ export async function openListener(
  * the first bytes otherwise. Checks all connections for timeouts once a second.
  */
 class OpenListener implements Listener {
+  readonly #fronts: Fronts
   readonly #settings: ListenerSettings
   readonly #deps: ListenerDeps
   readonly #connections = new Map<Socket, Connection>()
@@ -113,6 +120,7 @@ class OpenListener implements Listener {
   #newSession: ServerHttp2Session | undefined
 
   constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
+    this.#fronts = fronts
     this.#settings = settings
     this.#deps = deps
     this.#slots = new ListenerSlots(settings, deps.clock, deps.log, () => this.#address)
@@ -235,7 +243,8 @@ class OpenListener implements Listener {
     const { metrics } = this.#deps
     if (version === 1) {
       connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'http' }))
-      this.#http1.emit('connection', socket)
+      if (this.#settings.fastPath) this.#readFast(socket, connection)
+      else this.#http1.emit('connection', socket)
       return
     }
     // Over HTTP/1 a client may close its side and wait for the reply. Over HTTP/2 streams have their own end, and with
@@ -247,6 +256,14 @@ class OpenListener implements Listener {
     this.#http2.emit('connection', socket)
     connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#newSession)
     this.#newSession = undefined
+  }
+
+  /** Reads the connection without node:http, until something arrives that node:http must read. */
+  #readFast(socket: Socket, connection: Connection): void {
+    new FastConnection(socket, connection, this.#fronts.http.fastRequests(connection), (unread) => {
+      this.#http1.emit('connection', socket)
+      socket.emit('data', unread)
+    })
   }
 
   async #watch(tls: TlsFiles | undefined): Promise<void> {

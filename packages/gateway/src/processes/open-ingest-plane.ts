@@ -186,7 +186,14 @@ class Plane implements OpenPlane {
     const fronts = {
       http: httpFront(
         config,
-        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#currentState() === 'ready' },
+        {
+          ingest: gate,
+          clock,
+          random,
+          log,
+          observer: observer('http'),
+          isReady: () => this.#currentState() === 'ready',
+        },
         defaultListenerSettings.idleBodyTimeoutMs,
       ),
       grpc: new GrpcFront(
@@ -206,9 +213,9 @@ class Plane implements OpenPlane {
         },
       ),
     }
-    const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress } = config
-    const limits = { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress }
-    const listenerSettings = { ...defaultListenerSettings, ...limits }
+    const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress, fastPath } = config
+    const configured = { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress, fastPath }
+    const listenerSettings = { ...defaultListenerSettings, ...configured }
     for (const listener of config.listeners) {
       this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import type { BearerCredential } from '../contract/credential.ts'
 import type { Snapshot } from '../contract/snapshot.ts'
 import type { TokenRecord } from '../contract/token-record.ts'
 import { HmacSha256 } from '../secrets/hmac-sha256.ts'
@@ -47,7 +48,7 @@ export class Authenticator {
     const { credential } = presented
     if (credential.kind === 'none') return missing
     if (credential.kind === 'malformed') return malformed
-    const verdict = this.identify(credential.value, snapshot, nowMs)
+    const verdict = this.identify(credential, snapshot, nowMs)
     if (!verdict.allowed) return verdict
     const { token } = verdict
     if (credential.from === 'query' && !token.allowQuery) return { allowed: false, reason: 'malformed', token }
@@ -60,14 +61,16 @@ export class Authenticator {
   }
 
   /** Finds the token of a credential and checks that it is valid now, without checking what it is used for. */
-  identify(value: string, snapshot: Snapshot, nowMs: number): Verdict {
+  identify(credential: Pick<BearerCredential, 'value' | 'hashedWith'>, snapshot: Snapshot, nowMs: number): Verdict {
+    const { value } = credential
     if (!hasSecretPrefix(value)) return this.#identifyImported(value, snapshot, nowMs)
     const parsed = parseSecretText('ingest', value)
     if (parsed === undefined) return malformed
     const token = snapshot.byId.get(parsed.id)
     const hash = token === undefined ? this.#newest : this.#hashes.get(token.pepperId)
     if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
-    const equal = timingSafeEqual(hash.digest(value), token === undefined ? dummyMac : token.mac)
+    const mac = credential.hashedWith?.(hash) ?? hash.digest(value)
+    const equal = timingSafeEqual(mac, token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
     return equal ? verdictOn(token, nowMs) : badSecret
   }

@@ -24,7 +24,7 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
   const { token: value, signal, origin } = parseInput(verifyTokenInput, body)
   const nowMs = context.nowMs()
   const snapshot = await loadSnapshotFor(context, value, nowMs)
-  const verdict = new Authenticator(context.peppers).identify(value, snapshot, nowMs)
+  const verdict = new Authenticator(context.peppers).identify({ value }, snapshot, nowMs)
   const reason = verdict.allowed ? scopeFailure(verdict) : verdict.reason
   return { valid: reason === null, reason, id: verdict.token?.id ?? null }
 

@@ -54,6 +54,12 @@ test.each([
   )
 })
 
+test('rejects NUL in each value of a parameter that is repeated', () => {
+  for (const text of ['a=%00&a=1', 'a=1&a=%00', 'a=1&a=%00&a=2']) {
+    expect(() => inQuery(text)).toThrow(expect.objectContaining({ status: 400 }))
+  }
+})
+
 test('rejects a name that is nested too deeply, and accepts a file with any bytes', () => {
   expect(() => inQuery(`a${'[b]'.repeat(32)}=1`)).toThrow(expect.objectContaining({ status: 400 }))
   const file = { fileName: 'x', contentType: 'image/png', bytes: Buffer.from('\0') }

@@ -45,6 +45,7 @@ export function mergeParameters({ query, form, body, path }: ParameterSources): 
     [...inQuery.repeated].filter(([name]) => !Object.hasOwn(inBody.values, name)).concat([...inBody.repeated]),
   )
   for (const name of Object.keys(path)) repeated.delete(name)
+  validateText([...repeated.values()])
   return { values, repeated }
 }
 

@@ -1,0 +1,105 @@
+import { RepeatedCredential } from '../contract/credential.ts'
+import type { FastConnection, FastRequests } from './fast-connection.ts'
+import type { FastHead } from './fast-head.ts'
+import type { HttpExchangeContext } from './http-exchange.ts'
+import type { RequestHead } from './http-headers.ts'
+import { Http1Exchange, type Http1Reply } from './http1-exchange.ts'
+import type { Connection } from './listener-connection.ts'
+import type { ReplyText } from './reply-text.ts'
+import type { Framing } from './request-validator.ts'
+
+const framing: Framing = { requiresHost: true, declaresLength: true }
+
+export interface FastExchangeContext extends HttpExchangeContext {
+  readonly replyText: ReplyText
+}
+
+/** Serves the requests of one connection, most of which have the same headers as the last one. */
+export class FastExchanges implements FastRequests {
+  readonly #context: FastExchangeContext
+  readonly #connection: Connection
+  #rawHeaders: readonly string[] | undefined
+  #head: RequestHead | undefined
+
+  constructor(context: FastExchangeContext, connection: Connection) {
+    this.#context = context
+    this.#connection = connection
+  }
+
+  servesPath(path: string): boolean {
+    return this.#context.paths.acceptsTelemetry(path)
+  }
+
+  begin({ path, rawHeaders, bodyBytes, keepsAlive }: FastHead, output: FastConnection): FastExchange {
+    if (this.#head === undefined || rawHeaders !== this.#rawHeaders) {
+      this.#head = withRepeatedCredential(this.#context.heads.read(rawHeaders, undefined))
+      this.#rawHeaders = rawHeaders
+    }
+    const head = { ...this.#head, declaredBytes: bodyBytes }
+    return FastExchange.take(this.#context, { path, rawHeaders, head, keepsAlive }, output, this.#connection)
+  }
+}
+
+function withRepeatedCredential(head: RequestHead): RequestHead {
+  const { credential } = head
+  return credential.kind === 'bearer' ? { ...head, credential: new RepeatedCredential(credential) } : head
+}
+
+interface ReadRequest {
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  readonly head: RequestHead
+  readonly keepsAlive: boolean
+}
+
+/** One request over HTTP/1.1 that the gateway has read itself. */
+export class FastExchange extends Http1Exchange {
+  readonly #replyText: ReplyText
+  readonly #output: FastConnection
+  /** Whether the connection ends with the reply. */
+  #isEnding: boolean
+
+  static take(
+    context: FastExchangeContext,
+    { path, rawHeaders, head, keepsAlive }: ReadRequest,
+    output: FastConnection,
+    connection: Connection,
+  ): FastExchange {
+    const exchange = new FastExchange(context, keepsAlive, output, connection)
+    exchange.beginRead('POST', context.paths.find(path), head, rawHeaders, framing)
+    return exchange
+  }
+
+  private constructor(
+    context: FastExchangeContext,
+    keepsAlive: boolean,
+    output: FastConnection,
+    connection: Connection,
+  ) {
+    super(context, connection)
+    this.#replyText = context.replyText
+    this.#output = output
+    this.#isEnding = !keepsAlive
+  }
+
+  protected override get isOutputGone(): boolean {
+    return this.#output.isGone
+  }
+
+  protected override writeReply({ status, headers, body, isClosing, isLast }: Http1Reply): void {
+    if (isClosing) this.#isEnding = true
+    this.#output.write(this.#replyText.of(status, headers, body, this.#isEnding))
+    if (isLast) this.endReply()
+  }
+
+  protected override endReply(): void {
+    this.#output.requestEnded(this.#isEnding)
+  }
+
+  /** Does nothing: a request with `Expect` is read by node:http. */
+  protected override writeContinue(): void {}
+
+  override resumeBody(): void {
+    this.#output.resumeBody()
+  }
+}

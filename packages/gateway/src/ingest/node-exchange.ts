@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http'
+import type { HttpExchangeContext } from './http-exchange.ts'
+import type { IngestRequest } from './http-request.ts'
+import { bytesAsText, Http1Exchange, type Http1Reply } from './http1-exchange.ts'
+import { connectionOf } from './listener-connection.ts'
+import type { Framing } from './request-validator.ts'
+
+const http11: Framing = { requiresHost: true, declaresLength: true }
+const http10: Framing = { requiresHost: false, declaresLength: true }
+
+/** One request over HTTP/1 that node:http has read. */
+export class NodeExchange extends Http1Exchange {
+  readonly #request: IngestRequest
+  readonly #response: ServerResponse
+
+  static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
+    const exchange = new NodeExchange(context, request, response)
+    request.sink = exchange
+    const framing = request.httpVersionMinor === 0 ? http10 : http11
+    exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
+  }
+
+  private constructor(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse) {
+    super(context, connectionOf(request.socket))
+    this.#request = request
+    this.#response = response
+  }
+
+  protected override get isOutputGone(): boolean {
+    return this.#response.destroyed
+  }
+
+  protected override writeReply({ status, headers, body, isClosing, isLast }: Http1Reply): void {
+    const response = this.#response
+    response.writeHead(status, (isClosing ? headers.concat('connection', 'close') : headers) as string[])
+    const text = body === undefined ? undefined : bytesAsText(body)
+    if (isLast) {
+      response.end(text, 'latin1')
+      return
+    }
+    // The reply is sent but not ended yet: Node would otherwise close a connection that is not kept alive.
+    if (text === undefined) response.flushHeaders()
+    else response.write(text, 'latin1')
+  }
+
+  protected override endReply(): void {
+    this.#response.end()
+  }
+
+  protected override writeContinue(): void {
+    // An HTTP/1.0 client would take it for the reply (RFC 9110, section 10.1.1).
+    if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
+  }
+
+  override resumeBody(): void {
+    this.#request.resumeBody()
+  }
+}

@@ -1,0 +1,55 @@
+import { STATUS_CODES, validateHeaderValue } from 'node:http'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import { bytesAsText } from './http1-exchange.ts'
+
+/** Returns replies over HTTP/1.1 as latin1 texts, with the headers that node:http would add. */
+export class ReplyText {
+  readonly #nowMs: () => number
+  #second = Number.NaN
+  #date = ''
+  /** The last reply. Most replies are the same success within one second. */
+  #status = 0
+  #headers: FlatHeaders | undefined
+  #body: Uint8Array | undefined
+  #isEnding = false
+  #text = ''
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** `isEnding`: the connection ends with this reply. */
+  of(status: number, headers: FlatHeaders, body: Uint8Array | undefined, isEnding: boolean): string {
+    const nowMs = this.#nowMs()
+    const second = Math.floor(nowMs / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#date = new Date(nowMs).toUTCString()
+    } else if (
+      status === this.#status &&
+      headers === this.#headers &&
+      body === this.#body &&
+      isEnding === this.#isEnding
+    ) {
+      return this.#text
+    }
+    this.#status = status
+    this.#headers = headers
+    this.#body = body
+    this.#isEnding = isEnding
+    this.#text = this.#write(status, headers, body, isEnding)
+    return this.#text
+  }
+
+  #write(status: number, headers: FlatHeaders, body: Uint8Array | undefined, isEnding: boolean): string {
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+    for (let at = 0; at < headers.length; at += 2) {
+      const [name, value] = [headers[at]!, headers[at + 1]!]
+      // Throws for a line end, as node:http does.
+      validateHeaderValue(name, value)
+      text += `${name}: ${value}\r\n`
+    }
+    text += `Date: ${this.#date}\r\nConnection: ${isEnding ? 'close' : 'keep-alive'}\r\n\r\n`
+    return body === undefined ? text : text + bytesAsText(body)
+  }
+}
