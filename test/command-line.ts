@@ -64,6 +64,7 @@ export async function penstock(args: readonly string[], world: World = {}): Prom
     random: () => 0,
     signal: new AbortController().signal,
     samplesDirectory: pipelines,
+    installation: { kind: 'checkout', nodeVersion: process.versions.node },
     ...world,
     stdin: stdin instanceof Readable ? stdin : Readable.from(bytesOf(stdin), { objectMode: false }),
     stdout,

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fileVariableOf } from '../packages/cli/src/settings/read-settings.ts'
 import { settingTable } from '../packages/cli/src/settings/setting-table.ts'
 import { penstock } from './command-line.ts'
 import { caseNames } from './fixtures.ts'
@@ -43,7 +44,7 @@ const pages = [
   ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
 ]
 
-const places = ['collector-config', 'docs', 'fixtures', 'packages', 'test']
+const places = ['collector-config', 'docs', 'fixtures', 'packages', 'packaging', 'test']
 const files = places.flatMap((place) =>
   readdirSync(join(root, place), { recursive: true, encoding: 'utf8' })
     .filter((file) => !/(^|\/)(node_modules|dist)(\/|$)/.test(file))
@@ -54,13 +55,19 @@ const files = places.flatMap((place) =>
 const isNamed = (end: string): boolean =>
   [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
 
+/** Files that `npm run pack` writes. */
+const packedFiles = /^(?:dist\/)?(?:sbom\.cdx\.json|THIRD-PARTY-LICENCES\.txt)$/
+
 /** The example area of docs/adding-an-area.md, the name that a file of a snippet gets, and a file that a setting contains. */
 const isMadeUp = (path: string): boolean =>
-  path.includes('bookmark') || path === 'snippetfile1.txt' || path.endsWith('known/security.txt')
+  path.includes('bookmark') ||
+  path === 'snippetfile1.txt' ||
+  packedFiles.test(path) ||
+  path.endsWith('known/security.txt')
 
 /** The variables of `penstock serve` and of the other commands. */
 const variables = new Set([
-  ...Object.values(settingTable).map(({ variable }) => variable),
+  ...Object.values(settingTable).flatMap((row) => [row.variable, fileVariableOf(row) ?? []].flat()),
   'PENSTOCK_SERVICE_NAME',
   'PENSTOCK_EXPORT_ENDPOINT',
   'PENSTOCK_EXPORT_TOKEN',

@@ -5,13 +5,9 @@
  *   node build-backends.mjs                build them, unless the cache has them
  *   node build-backends.mjs prometheus     build only those that are named
  *   node build-backends.mjs --print-path   only print their paths, even if they are not built
- *
- * A program is built in its module as the Go proxy serves it, with the versions and checksums of the dependencies that the
- * module itself names. The manifest has the checksum of the module.
  */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { BuildFailure, buildProgram, programPath } from './pinned-program.mjs'
+import { buildProgram, builtModule, programPath } from './pinned-program.mjs'
 
 const manifest = new URL('../../test/backends/programs.json', import.meta.url)
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -26,7 +22,7 @@ if (programs.length < named.length) {
 let isComplete = true
 if (!process.argv.includes('--print-path')) {
   for (const { name, row, path } of programs) {
-    const failure = buildProgram(name, path, (workDir, go) => builtProgram(name, row, workDir, go))
+    const failure = buildProgram(name, path, (workDir, go) => builtModule(name, row, workDir, go))
     if (failure === undefined) continue
     console.error(`${name}: ${failure}`)
     isComplete = false
@@ -34,24 +30,3 @@ if (!process.argv.includes('--print-path')) {
 }
 if (isComplete) console.log(JSON.stringify(Object.fromEntries(programs.map(({ name, path }) => [name, path]))))
 else process.exitCode = 1
-
-function builtProgram(name, { module, version, sum, package: packagePath, tags = [] }, workDir, go) {
-  const downloaded = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`], { keepOutput: true }))
-  if (downloaded.Sum !== sum) throw new BuildFailure(`${module}@${version} has the checksum ${downloaded.Sum}`)
-  const built = join(workDir, name)
-  go(
-    [
-      'build',
-      '-mod=readonly',
-      '-buildvcs=false',
-      '-trimpath',
-      '-ldflags=-s -w',
-      `-tags=${tags.join(',')}`,
-      `-o=${built}`,
-      packagePath,
-    ],
-    // Some modules have a workspace with folders that their archive lacks.
-    { cwd: downloaded.Dir, env: { GOWORK: 'off' } },
-  )
-  return built
-}

@@ -1,7 +1,8 @@
 // Joins the built packages and their dependencies into the few files of packages/cli/dist/bundle, from which `penstock` starts with a
 // third of the processor time that the separate modules take. Native modules stay outside. Skipped if nothing was built since the last time.
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+// packages.json in the same directory lists the packages that were joined, and those that must be installed beside it.
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -9,8 +10,10 @@ import { rolldown } from 'rolldown'
 const packages = fileURLToPath(new URL('../', import.meta.url))
 const root = join(packages, '..')
 const directory = join(packages, 'cli/dist/bundle')
-/** Modules that are compiled for one platform, or that load their own files. */
-const external = ['argon2', 'better-sqlite3', '@asciidoctor/core', 'pg-native']
+/** Modules that are compiled for one platform, or that load their own files. They must be installed beside the bundle. */
+const installed = ['@asciidoctor/core', 'argon2', 'better-sqlite3']
+/** A module that a dependency uses if someone has installed it. */
+const optional = ['pg-native']
 /** Directories that the program reads: the module that names each one, and the directory. */
 const resources = {
   console: {
@@ -32,14 +35,16 @@ for (const [name, { from }] of Object.entries(resources)) cpSync(from, join(dire
 async function bundle() {
   const bundle = await rolldown({
     input: entries(),
+    // Comments of the output name the modules relative to this directory.
+    cwd: root,
     platform: 'node',
-    external,
+    external: [...installed, ...optional],
     plugins: [{ name: 'resources', load: (id) => resourceModule(id) }],
     // One of the dependencies evaluates a constant string.
     checks: { eval: false },
   })
   const fresh = `${directory}.${process.pid}`
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: fresh,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -47,6 +52,8 @@ async function bundle() {
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     plugins: [{ name: 'ascii', generateBundle: (_options, chunks) => Object.values(chunks).forEach(toAscii) }],
   })
+  const joined = [...new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageDirectory))].toSorted()
+  writeFileSync(join(fresh, 'packages.json'), `${JSON.stringify({ joined, installed }, undefined, 2)}\n`)
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(join(directory, '..'), { recursive: true })
   renameSync(fresh, directory)
@@ -82,6 +89,12 @@ function resourceModule(id) {
   const [name, { exported }] = found
   return `import { fileURLToPath } from 'node:url'
 export const ${exported} = fileURLToPath(new URL('${name}', import.meta.url))`
+}
+
+/** Returns the directory of the installed package that a module belongs to, relative to the root; nothing for a module of ours. */
+function packageDirectory(id) {
+  const found = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)
+  return found === null ? [] : [relative(root, found[1])]
 }
 
 function* filesBelow(parent, path = '') {

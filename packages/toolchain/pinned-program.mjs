@@ -47,8 +47,33 @@ export function buildProgram(label, program, build) {
   }
 }
 
+/**
+ * Builds a program of a Go module as the proxy serves it, with the versions and checksums of the dependencies that the module
+ * itself names. The manifest has the checksum of the module. Pass it to `buildProgram`.
+ */
+export function builtModule(name, { module, version, sum, package: packagePath, tags = [] }, workDir, go) {
+  const downloaded = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`], { keepOutput: true }))
+  if (downloaded.Sum !== sum) throw new BuildFailure(`${module}@${version} has the checksum ${downloaded.Sum}`)
+  const built = join(workDir, name)
+  go(
+    [
+      'build',
+      '-mod=readonly',
+      '-buildvcs=false',
+      '-trimpath',
+      '-ldflags=-s -w',
+      `-tags=${tags.join(',')}`,
+      `-o=${built}`,
+      packagePath,
+    ],
+    // Some modules have a workspace with folders that their archive lacks.
+    { cwd: downloaded.Dir, env: { GOWORK: 'off' } },
+  )
+  return built
+}
+
 /** A build that cannot be finished. Other errors are faults of the script. */
-export class BuildFailure extends Error {}
+class BuildFailure extends Error {}
 
 /** Runs Go and returns what it printed, if `keepOutput` is set; otherwise its output is added to the log. */
 function runGo(args, { cwd, env = {}, keepOutput = false }, log) {

@@ -74,7 +74,7 @@ testWithCurl(
     expect([refused.data.createIssue, refused.errors.length]).toEqual([null, 1])
     expect(answers).toHaveLength(20)
 
-    expect(stdout).toMatch(/^ok {4}\S+core\.db is up to date$/m)
+    expect(stdout).toMatch(/^ok {4}\S+core\.db is up to date: its schema is \w+$/m)
     expect(stdout).toMatch(/^[0-9a-f]{64}\nsvcoas-[0-9a-f]{64}\nsvccbt-[0-9A-Za-z]{43}$/m)
   },
 )

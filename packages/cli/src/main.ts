@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { systemClock } from '@penstock/runtime'
 import { Interrupted } from './process/environment.ts'
+import { readInstallationKind } from './process/installation.ts'
 import { runProgram } from './program.ts'
 import { samplesDirectory } from './samples-directory.ts'
 
@@ -23,4 +24,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   random: Math.random,
   signal: interruption.signal,
   samplesDirectory,
+  installation: {
+    // This is the first module of the bundle, and the file is beside it.
+    kind: readInstallationKind(new URL('installation.txt', import.meta.url)),
+    nodeVersion: process.versions.node,
+  },
 })

@@ -10,6 +10,7 @@ import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
 import { exportQueueCommand } from './commands/export-queue.ts'
+import { healthCommand } from './commands/health.ts'
 import { hooksCommand } from './commands/hooks.ts'
 import { mailCommand } from './commands/mail.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -42,6 +43,7 @@ const commands: readonly CommandDefinition[] = [
   migrateCommand,
   backupCommand,
   doctorCommand,
+  healthCommand,
 ]
 
 const examples = `

@@ -48,6 +48,11 @@ export async function pendingMigrations<Tables>(
   return Object.keys(migrations).filter((name) => !applied.includes(name))
 }
 
+/** Returns the name of the last applied migration, which is the version of the schema; `undefined` for a new database. */
+export async function schemaVersion<Tables>(db: Pick<Db<Tables>, 'read'>): Promise<string | undefined> {
+  return (await appliedMigrations(db.read)).toSorted().at(-1)
+}
+
 /** The error for a database that a newer version of Penstock has migrated. */
 export class NewerVersionError extends Error {
   override readonly name = 'NewerVersionError'

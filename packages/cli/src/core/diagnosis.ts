@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
-import { type Db, openReadOnly } from '@penstock/db'
+import { type Db, openReadOnly, schemaVersion } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import {
   destinationOfLane,
@@ -107,7 +107,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
     if (pending.length === 0) {
       const queue = queueOf(db)
       return [
-        { grade: 'ok', message: `${name} is up to date` },
+        { grade: 'ok', message: `${name} is up to date: its schema is ${await schemaVersion(db)}` },
         await queueFinding(queue),
         ...(await unconfiguredSourceFindings(queue, settings)),
       ]

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock, Random } from '@penstock/runtime'
+import type { Installation } from './installation.ts'
 
 /** The process as a command sees it. */
 export interface Environment {
@@ -13,6 +14,7 @@ export interface Environment {
   readonly signal: AbortSignal
   /** The directory with the pipelines of `show --sample`. */
   readonly samplesDirectory: string
+  readonly installation: Installation
 }
 
 /** An output stream. A terminal has `isTTY` and its width in columns. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openReadOnly, pendingMigrations } from '@penstock/db'
+import { openReadOnly, pendingMigrations, schemaVersion } from '@penstock/db'
 import {
+  type GatewayDb,
   type GatewayProcessJson,
   type GatewayTables,
   gatewayMigrations,
@@ -14,12 +15,12 @@ import type { Settings } from '../settings/setting-table.ts'
 import { gatewayDatabase, STORE_FILE } from './operator.ts'
 
 /**
- * Checks the gateway's database on PostgreSQL without changing it, and whether the processes of all gateways on it follow its
- * changes. On SQLite there is nothing to check.
+ * Checks the gateway's database without changing it. On PostgreSQL, it also checks whether the processes of all gateways on it
+ * follow its changes.
  */
 export async function diagnoseGateway(settings: Settings, nowMs: number): Promise<Finding[]> {
-  if (settings['gateway.databaseUrl'] === undefined) return []
   const { location, name } = gatewayDatabase(settings)
+  if (settings['gateway.databaseUrl'] === undefined) return existsSync(location) ? diagnoseFile(location) : []
   const db = openReadOnly<GatewayTables>(location)
   const file = join(settings.dataDir, STORE_FILE)
   const unused: Finding[] = existsSync(file)
@@ -33,12 +34,8 @@ export async function diagnoseGateway(settings: Settings, nowMs: number): Promis
     : []
   try {
     await requireUsableSchema(db)
-    const pending = await pendingMigrations(db, gatewayMigrations)
-    const finding: Finding =
-      pending.length === 0
-        ? { grade: 'ok', message: `${name} is up to date` }
-        : { grade: 'note', message: `${name} lacks ${pending.join(', ')}; the next start of the gateway adds them` }
-    const processes = pending.length === 0 ? await listGatewayProcesses(db, nowMs) : []
+    const finding = await schemaFinding(db, name)
+    const processes = finding.grade === 'ok' ? await listGatewayProcesses(db, nowMs) : []
     return [finding, ...unused, ...processes.map(processFinding)]
   } catch (error) {
     const message = `${name} cannot be used: ${databaseErrorText(error as Error)}`
@@ -47,6 +44,25 @@ export async function diagnoseGateway(settings: Settings, nowMs: number): Promis
   } finally {
     await db.close()
   }
+}
+
+async function diagnoseFile(file: string): Promise<Finding[]> {
+  const opened = (async () => openReadOnly<GatewayTables>(file))()
+  try {
+    return [await schemaFinding(await opened, file)]
+  } catch (error) {
+    const message = `${file} cannot be used: ${databaseErrorText(error as Error)}`
+    return [{ grade: 'wrong', message, remedy: 'restore a backup, or start with another data directory' }]
+  } finally {
+    await opened.then((db) => db.close()).catch(() => {})
+  }
+}
+
+async function schemaFinding(db: Pick<GatewayDb, 'read'>, name: string): Promise<Finding> {
+  const pending = await pendingMigrations(db, gatewayMigrations)
+  return pending.length === 0
+    ? { grade: 'ok', message: `${name} is up to date: its schema is ${await schemaVersion(db)}` }
+    : { grade: 'note', message: `${name} lacks ${pending.join(', ')}; the next start of the gateway adds them` }
 }
 
 const processFinding = ({ id, state, epoch, seen_at }: GatewayProcessJson): Finding => ({

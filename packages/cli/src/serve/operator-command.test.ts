@@ -6,11 +6,11 @@ const usual = { dataDir: './data', 'observability.externalUrl': undefined }
 const address = { host: '127.0.0.1', port: 8081 }
 
 test('needs no variables for the default settings', () => {
-  expect(operatorCommands(usual, address)).toEqual({ store: 'npx penstock', console: 'npx penstock' })
+  expect(operatorCommands(usual, address, 'package')).toEqual({ store: 'npx penstock', console: 'npx penstock' })
 })
 
 test('names the data directory, and the address that the console has', () => {
-  expect(operatorCommands({ ...usual, dataDir: '/srv/penstock' }, { host: '::', port: 9000 })).toEqual({
+  expect(operatorCommands({ ...usual, dataDir: '/srv/penstock' }, { host: '::', port: 9000 }, 'package')).toEqual({
     store: 'PENSTOCK_DATA_DIR=/srv/penstock npx penstock',
     console: "PENSTOCK_DATA_DIR=/srv/penstock PENSTOCK_OBS_LISTEN='[::]:9000' npx penstock",
   })
@@ -18,13 +18,21 @@ test('names the data directory, and the address that the console has', () => {
 
 test('names the external address instead of the bound one', () => {
   const settings = { ...usual, 'observability.externalUrl': 'https://observe.example' }
-  expect(operatorCommands(settings, { ...address, port: 9000 }).console).toBe(
+  expect(operatorCommands(settings, { ...address, port: 9000 }, 'checkout').console).toBe(
     'PENSTOCK_OBS_EXTERNAL_URL=https://observe.example npx penstock',
   )
 })
 
+test('names no variables in an image, because a command in its container has those of the service', () => {
+  expect(
+    operatorCommands({ ...usual, dataDir: '/var/lib/penstock' }, { host: '0.0.0.0', port: 8081 }, 'image'),
+  ).toEqual({
+    ...{ store: 'penstock', console: 'penstock' },
+  })
+})
+
 test('quotes for the shell', () => {
   const dataDir = "/srv/it's $HOME here"
-  const command = operatorCommands({ ...usual, dataDir }, address).store.replace('npx penstock', 'printenv')
+  const command = operatorCommands({ ...usual, dataDir }, address, 'package').store.replace('npx penstock', 'printenv')
   expect(execFileSync('bash', ['-c', `${command} PENSTOCK_DATA_DIR`], { encoding: 'utf8' })).toBe(`${dataDir}\n`)
 })

@@ -1,8 +1,9 @@
+import type { InstallationKind } from '../process/installation.ts'
 import { type Settings, settingTable } from '../settings/setting-table.ts'
 
 /** How to call commands of the operator for a running service. */
 export interface OperatorCommands {
-  /** For commands that work on the store: `npx penstock` after the variables that it needs. */
+  /** For commands that work on the store: `npx penstock` after the variables that it needs. In an image it is `penstock`. */
   readonly store: string
   /** For commands that also print the address of the console. */
   readonly console: string
@@ -19,9 +20,12 @@ type DecisiveSettings = Pick<Settings, 'dataDir' | 'observability.externalUrl'>
  * Returns the commands with variables for the settings that are not the default ones. Without them a command would look for another data
  * directory, or print another address.
  *
+ * Inside a container of the image, every command has the variables of the service.
+ *
  * @param bound the address of the management listener; its port may have been chosen at the start
  */
-export function operatorCommands(settings: DecisiveSettings, bound: Bound): OperatorCommands {
+export function operatorCommands(settings: DecisiveSettings, bound: Bound, kind: InstallationKind): OperatorCommands {
+  if (kind === 'image') return { store: 'penstock', console: 'penstock' }
   const external = settings['observability.externalUrl']
   const store = variable('dataDir', settings.dataDir)
   const address =

@@ -98,6 +98,7 @@ async function serveUntilInterrupted(
     address === undefined ? undefined : await ClickHouseStore.open({ address, createViews, clock, log })
   if (clickHouse !== undefined) teardown.push(() => clickHouse.close())
   let core: ServedCore | undefined
+  let isStarted = false
   const management = await openManagement({
     config: ingest.config,
     address: settings['observability.listen'],
@@ -113,6 +114,7 @@ async function serveUntilInterrupted(
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
+    isStarted: () => isStarted,
     console: { directory: consoleDirectory, paths: consolePages.map(({ path }) => path) },
     isStoreConnected: ingest.embedded !== undefined || clickHouse !== undefined,
     otlp: {
@@ -146,6 +148,7 @@ async function serveUntilInterrupted(
     nowMs: clock.nowMs(),
     randomBytes,
   })
+  isStarted = true
 
   const newIngestToken = async () => {
     const applied = () => propagate({ db, clock, log, planes: ingest.planes })
@@ -171,7 +174,7 @@ async function serveUntilInterrupted(
     consoleUrl: consoleAddress(settings, management),
     signInCode: isForPerson ? await newSignInCode({ db, peppers }, settings, clock) : undefined,
     managementUrl: management.url,
-    commands: operatorCommands(settings, management),
+    commands: operatorCommands(settings, management, environment.installation.kind),
     gatewayUrls: gatewayUrls(ingest),
     embedded: ingest.embedded !== undefined,
     firstKey,

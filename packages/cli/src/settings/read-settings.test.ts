@@ -33,6 +33,36 @@ test('variables override the file, and the command line overrides both', () => {
   expect(settings.dataDir).toBe('typed')
 })
 
+test('a secret can be in a file that a variable names, without the line break at its end', () => {
+  const file = join(directory, 'key')
+  writeFileSync(file, 'the-key-of-this-very-test\n')
+  expect(readSettings(undefined, { PENSTOCK_OBS_API_KEY_FILE: file }).obsApiKey).toBe('the-key-of-this-very-test')
+  const inFile = fileOf({ obsApiKey: 'another-key-of-this-test' })
+  expect(readSettings(inFile, { PENSTOCK_OBS_API_KEY_FILE: file }).obsApiKey).toBe('the-key-of-this-very-test')
+  expect(readSettings(undefined, { PENSTOCK_OBS_API_KEY_FILE: '' }).obsApiKey).toBeUndefined()
+})
+
+test('a file with a secret that is missing, too long, invalid or given twice is refused, without its content', () => {
+  const file = join(directory, 'token')
+  const reading = (env: Record<string, string>) => () => readSettings(undefined, env)
+  const named = { PENSTOCK_ROOT_TOKEN_FILE: file }
+  expect(reading(named)).toThrow(`cannot read ${file}: `)
+  writeFileSync(file, 'short\n')
+  expect(reading(named)).toThrow('the content of PENSTOCK_ROOT_TOKEN_FILE must be 20 to 256 printable characters')
+  expect(reading({ ...named, PENSTOCK_ROOT_TOKEN: 'x'.repeat(20) })).toThrow(
+    'PENSTOCK_ROOT_TOKEN and PENSTOCK_ROOT_TOKEN_FILE must not both be set',
+  )
+  writeFileSync(file, 'x'.repeat(65_537))
+  expect(reading(named)).toThrow(`${file} is too long for a secret`)
+})
+
+test('only secrets can be in files, and a variable that is a setting keeps its meaning', () => {
+  expect(() => readSettings(undefined, { PENSTOCK_CORE_LISTEN_FILE: '/x' })).toThrow('unknown setting')
+  const settings = readSettings(undefined, { PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: '/x' })
+  expect(settings['gateway.upstreamAuthorizationFile']).toBe('/x')
+  expect(settings['gateway.upstreamAuthorization']).toBeUndefined()
+})
+
 test('other defaults give way to the file, variables and the command line', () => {
   const defaults = { 'observability.retentionHours': '8784' }
   const retention = (content: object, env: Record<string, string>) =>

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import type { SettingRow } from './setting-row.ts'
@@ -7,6 +7,18 @@ import { type SettingName, type Settings, settingTable } from './setting-table.t
 type Variables = Readonly<Record<string, string | undefined>>
 
 const rows = Object.entries(settingTable) as [SettingName, SettingRow][]
+const ownVariables = new Set(rows.map(([, row]) => row.variable))
+/** The greatest length of a file with one secret. */
+const MAX_SECRET_BYTES = 65_536
+
+/**
+ * Returns the variable that names a file with the value of a secret setting, as containers and systemd pass secrets;
+ * `undefined` for other settings, and if that variable is a setting of its own.
+ */
+export function fileVariableOf({ variable, secret }: SettingRow): string | undefined {
+  const name = `${variable}_FILE`
+  return secret && !ownVariables.has(name) ? name : undefined
+}
 
 /** Variables of other commands. Any other variable that starts with PENSTOCK_ must be a setting. */
 const otherVariables = ['PENSTOCK_EXPORT_TOKEN', 'PENSTOCK_FORGE_TOKEN']
@@ -45,17 +57,35 @@ function sourceOf(
   given: Partial<Record<SettingName, string>>,
 ): [value: string | undefined, place: string] {
   if (given[name] !== undefined) return [given[name], name]
-  const variable = env[row.variable]
-  if (variable !== undefined && variable !== '') return [variable, row.variable]
+  const variable = env[row.variable] || undefined
+  const fileVariable = fileVariableOf(row)
+  const secretFile = (fileVariable && env[fileVariable]) || undefined
+  if (variable !== undefined && secretFile !== undefined) {
+    throw new UsageError(`${row.variable} and ${fileVariable} must not both be set`)
+  }
+  if (variable !== undefined) return [variable, row.variable]
+  if (secretFile !== undefined) return [readSecret(secretFile), `the content of ${fileVariable}`]
   if (inFile.has(name)) return [inFile.get(name), `${name} in the settings file`]
   return [row.fallback, name]
+}
+
+/** Returns the text of a file without the line break at its end. */
+function readSecret(file: string): string {
+  try {
+    if (statSync(file).size > MAX_SECRET_BYTES) throw new UsageError(`${file} is too long for a secret`)
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`cannot read ${file}: ${systemReason(error)}`)
+  }
 }
 
 function requireKnown(inFile: ReadonlyMap<string, string>, env: Variables): void {
   const unknownInFile = [...inFile.keys()].find((name) => !(name in settingTable))
   if (unknownInFile !== undefined)
     throw new UsageError(`unknown setting ${JSON.stringify(unknownInFile)} in the settings file`)
-  const known = new Set([...otherVariables, ...rows.map(([, row]) => row.variable)])
+  const fileVariables = rows.flatMap(([, row]) => fileVariableOf(row) ?? [])
+  const known = new Set([...otherVariables, ...ownVariables, ...fileVariables])
   const unknown = Object.keys(env).find((variable) => variable.startsWith('PENSTOCK_') && !known.has(variable))
   if (unknown !== undefined) throw new UsageError(`unknown setting ${unknown}`)
 }

@@ -49,6 +49,8 @@ export interface ManagementOptions {
   readonly forwardAuthPlane: OpenPlane
   /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
+  /** Tells whether the start is complete, with the first API key and the other parts of the service; until then it is not ready. */
+  readonly isStarted?: () => boolean
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
   /** Where senders reach the OTLP ports. */
@@ -75,7 +77,7 @@ const PURGE_MS = 3_600_000
 
 /** Opens the management listener: API, forward-auth, `/metrics`, `/livez` and `/readyz`. Also starts the management tasks. */
 export async function openManagement(options: ManagementOptions): Promise<Listening> {
-  const { config, clock, db, log, planes, forwardAuthPlane, version } = options
+  const { config, clock, db, log, planes, forwardAuthPlane, version, isStarted = () => true } = options
   const metrics = new MetricRegistry()
   const reports = new PlaneReports(planes, log)
   const metricsReports = async (): Promise<MetricsReport[]> => [metrics.report(), ...(await reports.metrics())]
@@ -121,7 +123,11 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         }),
       ),
       textRoute(LIVE_PATH, async () => ({ status: 200, content: 'ok\n' })),
-      textRoute(READY_PATH, async () => readinessReply(await reports.all(), planes().length)),
+      textRoute(READY_PATH, async () =>
+        isStarted()
+          ? readinessReply(await reports.all(), planes().length)
+          : { status: 503, content: 'not ready: starting\n' },
+      ),
       textRoute(
         '/metrics',
         async () => ({
