@@ -89,7 +89,7 @@ async function columnTypes(db: ClickHouse): Promise<Map<string, string>> {
   return new Map(rows.map(({ column, type }) => [column, type]))
 }
 
-/** What the exporter creates otherwise than exporter-tables.ts, which has the columns of other versions. */
+/** The columns that the exporter creates otherwise than exporter-tables.ts, which has those of other versions. */
 const changedColumns: Readonly<Record<string, string | undefined>> = {
   'otel_logs.TimestampTime': undefined,
   'otel_traces_trace_id_ts.Start': 'DateTime',
