@@ -18,7 +18,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/browser/', 'tools', 'Chromium'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],
-  ['test/clickhouse/', 'tools', 'Python, for the engine of ClickHouse'],
+  ['test/clickhouse/', 'tools', 'Python, for the engine of ClickHouse; the collector'],
   ['test/collector/', 'tools', 'the collector'],
   ['test/contract/collector-configs.test.ts', 'tools', 'the collector'],
   ['test/contract/collector-roundtrip.test.ts', 'tools', 'the collector'],

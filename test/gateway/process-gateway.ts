@@ -13,7 +13,9 @@ export const PROCESS_ADMIN_KEY = 'administrator-key-of-the-process-tests'
 export interface ProcessGatewayStart {
   readonly upstream?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Arguments after `serve gateway`. */
+  /** The role that is served. Default: `gateway`. */
+  readonly role?: 'gateway' | 'observe'
+  /** Arguments after the role. */
   readonly args?: readonly string[]
   /** A directory of the caller, which is not removed. */
   readonly dataDir?: string
@@ -55,11 +57,14 @@ export class ProcessGateway implements AsyncDisposable {
     throw new Error(`the gateway did not start: ${gateway.#stderr}`)
   }
 
-  private constructor({ upstream, env = {}, args = [], dataDir }: ProcessGatewayStart, ports: GatewayPorts) {
+  private constructor(
+    { upstream, env = {}, role = 'gateway', args = [], dataDir }: ProcessGatewayStart,
+    ports: GatewayPorts,
+  ) {
     this.ports = ports
     this.#ownsDataDir = dataDir === undefined
     this.dataDir = dataDir ?? mkdtempSync(join(tmpdir(), 'penstock-process-'))
-    this.#child = spawn(process.execPath, [bin, 'serve', 'gateway', ...args], {
+    this.#child = spawn(process.execPath, [bin, 'serve', role, ...args], {
       env: {
         PATH: process.env.PATH ?? '',
         PENSTOCK_DATA_DIR: this.dataDir,

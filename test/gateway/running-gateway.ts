@@ -9,7 +9,7 @@ import { type Outcome, penstock, Sink } from '../command-line.ts'
 export const ADMIN_KEY = 'administrator-key-of-the-tests'
 
 export interface RunningGateway {
-  /** `http://127.0.0.1:port` of the first OTLP port, which also accepts gRPC. */
+  /** `http://127.0.0.1:port` of the first OTLP port, which also accepts gRPC. The role `observe` has none. */
   readonly otlpUrl: string
   readonly otlpPort: number
   /** All OTLP ports, including the first one. */
@@ -29,17 +29,17 @@ export interface RunningGateway {
   stop(by?: 'SIGINT' | 'SIGTERM'): Promise<Outcome>
 }
 
-/** Runs `penstock serve gateway` in this process, on free ports and in a temporary data directory, until the test ends. */
+/** Runs `penstock serve gateway`, or another role, in this process, on free ports and in a temporary data directory, until the test ends. */
 export async function startGateway(
   env: Readonly<Record<string, string>> = {},
-  { clock = systemClock }: { readonly clock?: Clock } = {},
+  { clock = systemClock, role = 'gateway' }: { readonly clock?: Clock; readonly role?: 'gateway' | 'observe' } = {},
 ): Promise<RunningGateway> {
   const dataDir = env.PENSTOCK_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
   const interruption = new AbortController()
   const stdout = new Sink()
   const stderr = new Sink()
   const firstOutput = new Promise<void>((resolve) => stdout.onWrite(() => resolve()))
-  const run = penstock(['serve', 'gateway'], {
+  const run = penstock(['serve', role], {
     env: {
       PENSTOCK_DATA_DIR: dataDir,
       PENSTOCK_OBS_API_KEY: ADMIN_KEY,
@@ -67,7 +67,8 @@ export async function startGateway(
   if (ended !== undefined) throw new Error(`the gateway did not start: ${ended.stderr}`)
 
   const managementUrl = /on (http:\S+)\./.exec(stdout.text)![1]!
-  const otlpAddress = /OTLP on (\S+)/.exec(stdout.text)![1]!
+  const otlpAddresses = /OTLP on (.+) \(HTTP/.exec(stdout.text)?.[1]?.split(' and ') ?? []
+  const otlpPorts = otlpAddresses.map((address) => Number(address.split(':').at(-1)))
   const call = async <Json = unknown>(method: string, path: string, body?: object) => {
     const response = await fetch(`${managementUrl}/api/v1/ingest_auth${path}`, {
       method,
@@ -83,9 +84,9 @@ export async function startGateway(
     return json
   }
   return {
-    otlpUrl: `http://${otlpAddress}`,
-    otlpPort: Number(otlpAddress.split(':').at(-1)),
-    otlpPorts: [.../OTLP on (.+) \(HTTP/.exec(stdout.text)![1]!.matchAll(/:(\d+)/g)].map(([, port]) => Number(port)),
+    otlpUrl: `http://${otlpAddresses[0]}`,
+    otlpPort: otlpPorts[0]!,
+    otlpPorts,
     managementUrl,
     dataDir,
     banner: () => stdout.text,

@@ -77,10 +77,14 @@ export interface SteppedGateway extends RunningGateway {
   advanceTo(atMs: number): Promise<void>
 }
 
-/** Starts a gateway with a clock that stands still. */
-export async function startGatewayAt(nowMs: number, env: Readonly<Record<string, string>>): Promise<SteppedGateway> {
+/** Starts a gateway, or another role, with a clock that stands still. */
+export async function startGatewayAt(
+  nowMs: number,
+  env: Readonly<Record<string, string>>,
+  role: 'gateway' | 'observe' = 'gateway',
+): Promise<SteppedGateway> {
   const clock = new SteppedClock(nowMs)
-  const gateway = await startGateway(env, { clock })
+  const gateway = await startGateway(env, { clock, role })
   onTestFinished(() => clock.resume())
   return {
     ...gateway,

@@ -9,7 +9,7 @@ export interface Started {
   readonly signInCode: string | undefined
   readonly managementUrl: string
   readonly commands: OperatorCommands
-  /** The OTLP listeners as host:port. */
+  /** The OTLP listeners as host:port; none in a process that only answers queries. */
   readonly gatewayUrls: readonly string[]
   readonly embedded: boolean
   /** The first Admin API key, if it has just been created. */
@@ -53,7 +53,9 @@ export function banner(started: Started): string {
   const lines = [
     ...consoleLines(started),
     '',
-    `Penstock takes OTLP on ${gatewayUrls.join(' and ')} (HTTP and gRPC on either).`,
+    gatewayUrls.length > 0
+      ? `Penstock takes OTLP on ${gatewayUrls.join(' and ')} (HTTP and gRPC on either).`
+      : 'Penstock shows the telemetry in ClickHouse. Gateways on the same database take OTLP.',
     `Its API, metrics and health are on ${managementUrl}.`,
   ]
   if (embedded) lines.push('No upstream is set: telemetry goes to the embedded store, which is for trying things out.')
@@ -87,12 +89,13 @@ const apiFunction = (url: string): string =>
   `  api() { curl -sS -K <(printf 'header = "PRIVATE-TOKEN: %s"' "$PRIVATE_TOKEN") "${url}/api/v4/$@"; }`
 const JSON_BODY = "-H 'Content-Type: application/json'"
 
-function defaultCommands({ managementUrl, embedded, core }: Started): string[] {
+function defaultCommands({ managementUrl, gatewayUrls, embedded, core }: Started): string[] {
+  const onlyQueries = gatewayUrls.length === 0
   return [
     obsFunction,
     `  obs ${managementUrl}/api/v1/ingest_auth/state`,
     `  obs -d '{"name":"first"}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/tokens`,
-    ...(embedded ? [`  obs ${managementUrl}/api/v1/observe/services`] : []),
+    ...(embedded || onlyQueries ? [`  obs ${managementUrl}/api/v1/observe/services`] : []),
     ...(core === undefined ? [] : coreLines(core).commands),
   ]
 }

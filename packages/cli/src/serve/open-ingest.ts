@@ -43,24 +43,42 @@ export async function openIngest(
   log: Log,
   teardown: Teardown,
 ): Promise<Ingest> {
-  const { clock, random } = environment
+  const { clock } = environment
   const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
   if (embedded !== undefined) teardown.push(() => embedded.close())
-  const config = gatewayConfig(settings, configured ?? embedded!.upstream)
+  const upstream = configured ?? embedded!.upstream
+  const config = gatewayConfig(settings, upstream)
 
-  const env = workerVariables(config.upstream, settings)
+  const env = workerVariables(upstream, settings)
   const { drainTimeoutMs } = config
   const workers = count > 1 ? await Workers.start({ count, env, drainTimeoutMs, clock, log }) : undefined
   if (workers !== undefined) teardown.push(() => workers.drain(0))
 
+  const judge = await openPlane(
+    workers === undefined ? config : { ...config, listeners: [] },
+    { settings, peppers },
+    environment,
+    log,
+    teardown,
+  )
+  return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
+}
+
+/** Opens a plane of this process beside the management listener. */
+export async function openPlane(
+  config: GatewayConfig,
+  { settings, peppers }: Pick<GatewayStore, 'peppers'> & { readonly settings: Settings },
+  { clock, random }: Environment,
+  log: Log,
+  teardown: Teardown,
+): Promise<OpenPlane> {
   // A plane writes only statistics, so no request needs to wait for the disk.
   const statistics = await openDatabaseOf(settings, 'process-loss')
   teardown.push(() => statistics.close())
   const polled = handleForPolls(settings, statistics, teardown)
-  const ownConfig = workers === undefined ? config : { ...config, listeners: [] }
-  const judge = await openIngestPlane(ownConfig, { db: statistics, polled, peppers, clock, random, log })
-  teardown.push(() => judge.close())
-  return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
+  const plane = await openIngestPlane(config, { db: statistics, polled, peppers, clock, random, log })
+  teardown.push(() => plane.close())
+  return plane
 }
 
 /** Opens the plane of a worker. The embedded store runs in the primary; a worker uses it like any other upstream. */

@@ -1,19 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PRODUCT_VERSION } from '@penstock/converter'
-import {
-  ApiError,
-  createSignInCode,
-  createToken,
-  ensureFirstAdminKey,
-  openManagement,
-  propagate,
-} from '@penstock/gateway'
-import { ClickHouseStore } from '@penstock/observe'
-import { type Clock, jsonLog, type Log } from '@penstock/runtime'
-import { consoleDirectory, consolePages } from '@penstock/web'
-import { type Environment, exitCodes, Interrupted } from '../process/environment.ts'
+import { createToken, openManagement, propagate } from '@penstock/gateway'
+import { jsonLog, type Log } from '@penstock/runtime'
+import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
@@ -21,8 +10,12 @@ import { configuredUpstream } from '../settings/gateway-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { banner, type Started } from './banner.ts'
 import { consoleAddress } from './console-address.ts'
+import { drainDelayMs } from './drain-delay.ts'
+import { firstAccess } from './first-access.ts'
+import { managementSettings, namedCoreUrl, otlpAddress } from './management-settings.ts'
+import { openClickHouse } from './open-click-house.ts'
 import { type Ingest, openIngest, openWorkerPlane, type Teardown } from './open-ingest.ts'
-import { type GatewayStore, openStore, operatorContext, STORE_FILE } from './operator.ts'
+import { openStore, operatorContext, STORE_FILE } from './operator.ts'
 import { operatorCommands } from './operator-command.ts'
 import { type ServedCore, serveCore } from './serve-core.ts'
 import { startErrorOf } from './start-error.ts'
@@ -92,46 +85,24 @@ async function serveUntilInterrupted(
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
 
   const ingest = await openIngest(options, { configured, peppers }, environment, log, teardown)
-  const address = settings['observe.url']
-  const createViews = settings['observe.createViews']
-  const clickHouse =
-    address === undefined ? undefined : await ClickHouseStore.open({ address, createViews, clock, log })
-  if (clickHouse !== undefined) teardown.push(() => clickHouse.close())
+  const clickHouse = await openClickHouse(settings, { clock, log }, teardown)
   let core: ServedCore | undefined
   let isStarted = false
   const management = await openManagement({
+    ...managementSettings(settings, environment, log),
     config: ingest.config,
-    address: settings['observability.listen'],
-    version: PRODUCT_VERSION,
-    rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
-    trustedProxies: settings['observability.trustedProxies'],
-    forwardAuthProxies: settings['gateway.forwardAuthProxies'],
-    connectionLimits: {
-      maxConnections: settings['observability.maxConnections'],
-      maxPerAddress: settings['observability.maxConnectionsPerAddress'],
-    },
-    externalUrl: settings['observability.externalUrl'],
-    strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
     isStarted: () => isStarted,
-    console: { directory: consoleDirectory, paths: consolePages.map(({ path }) => path) },
+    announcesExpiries: true,
     isStoreConnected: ingest.embedded !== undefined || clickHouse !== undefined,
-    otlp: {
-      externalUrl: settings['gateway.externalUrl'],
-      bound: boundAddresses(ingest)[0]!,
-      isTls: settings['gateway.tlsCertFile'] !== undefined,
-    },
-    coreUrl: () => core?.url ?? settings['core.externalUrl']?.replace(/\/+$/, ''),
+    otlp: otlpAddress(settings, boundAddresses(ingest)[0]!),
+    coreUrl: () => core?.url ?? namedCoreUrl(settings),
     // ClickHouse has no order of arrival, so there are no live updates.
     routes: ingest.embedded?.routes ?? (clickHouse === undefined ? [] : storeRoutes(clickHouse, undefined)),
     extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
-    clock,
-    random: environment.random,
-    randomBytes,
-    log,
   })
   teardown.push(() => {
     ingest.embedded?.endStreams()
@@ -142,12 +113,7 @@ async function serveUntilInterrupted(
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
     teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
-  // Created only after everything listens: a failed start must not create a key that is never shown.
-  const firstKey = await ensureFirstAdminKey(db, peppers, {
-    configuredKey: settings.obsApiKey,
-    nowMs: clock.nowMs(),
-    randomBytes,
-  })
+  const access = await firstAccess({ db, peppers }, { settings, isForPerson: options.isSampled }, clock)
   isStarted = true
 
   const newIngestToken = async () => {
@@ -168,16 +134,13 @@ async function serveUntilInterrupted(
           signal,
         })
   teardown.push(async () => samples?.completed)
-  // Only starts that are for a person get a link: the output of a service in production is kept in logs.
-  const isForPerson = options.isSampled || firstKey !== undefined
   const started: Started = {
     consoleUrl: consoleAddress(settings, management),
-    signInCode: isForPerson ? await newSignInCode({ db, peppers }, settings, clock) : undefined,
+    ...access,
     managementUrl: management.url,
     commands: operatorCommands(settings, management, environment.installation.kind),
     gatewayUrls: gatewayUrls(ingest),
     embedded: ingest.embedded !== undefined,
-    firstKey,
     samples,
     core,
   }
@@ -185,23 +148,7 @@ async function serveUntilInterrupted(
 
   await untilAborted(signal)
   await samples?.completed
-  const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
-  await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
-}
-
-/** Returns a code for the first Admin key; `undefined` if there is no Admin key. */
-async function newSignInCode(
-  store: Pick<GatewayStore, 'db' | 'peppers'>,
-  settings: Settings,
-  clock: Clock,
-): Promise<string | undefined> {
-  const propagates = () => Promise.resolve({ instances: 0, applied: 0 })
-  try {
-    return await createSignInCode(operatorContext(store, settings, clock, propagates))
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'api_key_not_found') return undefined
-    throw error
-  }
+  await drain(ingest, core, drainDelayMs(settings, signal), log)
 }
 
 const boundAddresses = ({ config, judge, workers }: Ingest) =>

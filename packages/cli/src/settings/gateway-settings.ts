@@ -11,10 +11,10 @@ import type { Settings } from './setting-table.ts'
 /**
  * Returns the gateway's configuration.
  *
- * @param upstream the configured upstream, or the embedded store if none is set
+ * @param upstream the configured upstream, or the embedded store if none is set; `undefined` for a process without listeners
  * @throws {UsageError} for settings that contradict each other
  */
-export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): GatewayConfig {
+export function gatewayConfig(settings: Settings, upstream: UpstreamConfig | undefined): GatewayConfig {
   const tls = tlsFiles(settings)
   const listeners = [...settings['gateway.http'], ...settings['gateway.grpc']].map((address) => ({
     address,

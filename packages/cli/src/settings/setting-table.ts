@@ -97,7 +97,7 @@ export const settingTable = {
     'PENSTOCK_OBSERVE_URL',
     clickHouseUrl,
     undefined,
-    'A ClickHouse database that a collector writes to with its clickhouse exporter, as `http://user:password@host:8123/database`. Observe queries and the console then read from it. Needs `gateway.upstream`. Unset: the embedded store, if no upstream is set.',
+    'A ClickHouse database that a collector writes to with its clickhouse exporter, as `http://user:password@host:8123/database`. Observe queries and the console then read from it. Needs `gateway.upstream`, except in `penstock serve observe`, which cannot do without it. Unset: the embedded store, if no upstream is set.',
     { secret: true },
   ),
   'observe.createViews': row(

@@ -39,9 +39,9 @@ const state = z
 
 const gatewayProcess = z
   .strictObject({
-    id: z
-      .string()
-      .meta({ description: 'gate- or judge- (only decides for forward-auth proxies), its host, a random part' }),
+    id: z.string().meta({
+      description: 'gate- or judge- (serves the API and forward-auth, receives no telemetry), its host, a random part',
+    }),
     state: z
       .enum(['following', 'behind', 'silent'])
       .meta({ description: 'Applies every change, lacks some, or gave no sign of life for ten seconds' }),

@@ -32,7 +32,8 @@ export interface UpstreamConfig {
 
 export interface GatewayConfig {
   readonly listeners: readonly OtlpListener[]
-  readonly upstream: UpstreamConfig
+  /** `undefined` only if there are no listeners: then nothing is forwarded. */
+  readonly upstream: UpstreamConfig | undefined
   /** Maps a tenant to its upstream. `unknownTenant` decides about tenants that are not listed (X-12). */
   readonly tenantUpstreams: Readonly<Record<string, UpstreamConfig>>
   readonly unknownTenant: 'default-upstream' | 'forbidden'

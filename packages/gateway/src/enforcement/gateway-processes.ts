@@ -7,7 +7,10 @@ import type { GatewayDb } from '../store/tables.ts'
 
 /** A process of a gateway that uses this store, as JSON. */
 export interface GatewayProcessJson {
-  /** `gate-` or `judge-`, the name of its host and a random part. A `judge-` only decides for forward-auth proxies. */
+  /**
+   * `gate-` or `judge-`, the name of its host and a random part. A `judge-` receives no telemetry: it serves the API, and decides for
+   * forward-auth proxies.
+   */
   readonly id: string
   /** `following`: it applies every change. `behind`: it lacks some. `silent`: no sign of life for ten seconds. */
   readonly state: 'following' | 'behind' | 'silent'

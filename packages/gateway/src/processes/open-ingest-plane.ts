@@ -69,7 +69,8 @@ const SHARE_INTERVAL_MS = 5_000
 const DAY_MS = 86_400_000
 
 /**
- * Opens the ports and forwards telemetry. The ports open only after the tokens have been read (E-10).
+ * Opens the ports and forwards telemetry. The ports open only after the tokens have been read (E-10). Without listeners, the plane only
+ * decides for forward-auth proxies, and opens no upstream.
  *
  * Rejects with the system's error if an address cannot be bound. Then nothing stays open.
  */
@@ -144,12 +145,19 @@ class Plane implements OpenPlane {
   }
 
   async open(): Promise<void> {
-    const config = this.#config
-    const { db, clock, random, log } = this.#deps
+    const { db, clock } = this.#deps
     await this.#watch.refresh()
     await this.#shareLimits()
     this.#limiter.restore(await usageSince(db, clock.nowMs() - DAY_MS), clock.nowMs())
     this.#startRepeatingTasks()
+    if (this.#config.listeners.length > 0) await this.#openListeners()
+    this.#state = 'ready'
+    this.#startedMs = clock.nowMs()
+  }
+
+  async #openListeners(): Promise<void> {
+    const config = this.#config
+    const { clock, random, log } = this.#deps
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
     this.#closers.push(() => upstreams.close())
     const gate = new Gate({
@@ -219,8 +227,6 @@ class Plane implements OpenPlane {
     for (const listener of config.listeners) {
       this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }
-    this.#state = 'ready'
-    this.#startedMs = clock.nowMs()
   }
 
   refresh(): Promise<void> {

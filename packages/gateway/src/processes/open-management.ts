@@ -9,6 +9,7 @@ import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
 import type { OtlpAddress } from '../admin/otlp-url.ts'
 import type { GatewayConfig, ListenAddress } from '../contract/gateway-config.ts'
+import type { ExpiryNotice } from '../enforcement/expiry-warnings.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
 import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
 import { mergeClientStats } from '../enforcement/merge-client-stats.ts'
@@ -53,6 +54,11 @@ export interface ManagementOptions {
   readonly isStarted?: () => boolean
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
+  /**
+   * Whether this process announces tokens that expire. Each notice is given once, by one of the processes on a database, so it must be one
+   * that has the settings for it.
+   */
+  readonly announcesExpiries: boolean
   /** Where senders reach the OTLP ports. */
   readonly otlp: OtlpAddress
   /** Returns the address of the core, if this service knows one. */
@@ -166,14 +172,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
           await listening.close()
           throw error
         })
-  const webhook =
-    config.expiryWebhookUrl === undefined ? undefined : new ExpiryWebhook({ url: config.expiryWebhookUrl, clock, log })
-  const expiries = new ExpiryWatch({
-    db,
-    clock,
-    log,
-    ...(webhook && { onNotice: async (notice) => webhook.post(notice) }),
-  })
+  const closeExpiries = options.announcesExpiries ? watchExpiries(options) : undefined
   const purging = new RepeatingTask('purge.failed', { everyMs: PURGE_MS, clock, log }, async () => {
     const nowMs = clock.nowMs()
     await purgeRevoked(db, nowMs)
@@ -184,10 +183,21 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
   return {
     ...listening,
     close: async (giveUp) => {
-      await Promise.all([expiries.close(), purging.end(), telemetry?.close()])
-      await webhook?.close()
+      await Promise.all([closeExpiries?.(), purging.end(), telemetry?.close()])
       await listening.close(giveUp)
     },
+  }
+}
+
+/** Announces tokens that expire in the log, and to the webhook if it is set. Returns a function that ends it. */
+function watchExpiries({ config, db, clock, log }: ManagementOptions): () => Promise<void> {
+  const url = config.expiryWebhookUrl
+  const webhook = url === undefined ? undefined : new ExpiryWebhook({ url, clock, log })
+  const onNotice = webhook && { onNotice: async (notice: ExpiryNotice) => webhook.post(notice) }
+  const expiries = new ExpiryWatch({ db, clock, log, ...onNotice })
+  return async () => {
+    await expiries.close()
+    await webhook?.close()
   }
 }
 

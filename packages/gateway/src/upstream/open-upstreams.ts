@@ -1,5 +1,6 @@
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
+import { ConfigError } from '../contract/config-error.ts'
 import type { GatewayConfig, UpstreamConfig } from '../contract/gateway-config.ts'
 import type { Upstream, UpstreamAlarm } from '../contract/upstream.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
@@ -25,8 +26,12 @@ export interface Upstreams {
 /** The shortest time between two log lines for the same kind of alarm and the same upstream. */
 const ALARM_INTERVAL_MS = 60_000
 
-/** Opens the default upstream and those of tenants. Rejects if a file that one of them needs cannot be read. */
+/**
+ * Opens the default upstream and those of tenants. Rejects if a file that one of them needs cannot be read, and with `ConfigError` if
+ * there is no default upstream.
+ */
 export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
+  if (config.upstream === undefined) throw new ConfigError('listeners for telemetry need an upstream')
   const onAlarm = alarmLog(deps)
   const open = async (upstream: UpstreamConfig) =>
     meteredUpstream(
