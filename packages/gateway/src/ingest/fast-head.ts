@@ -93,7 +93,7 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
         hosts += 1
         break
       case 'length':
-        // node:http refuses a tab after the digits.
+        // Node 20 refuses a tab after the digits.
         if (bodyBytes !== -1 || valueEnd !== lineEnd) return undefined
         bodyBytes = lengthIn(bytes, valueStart, valueEnd)
         if (bodyBytes === -1) return undefined
