@@ -123,7 +123,7 @@ testWithChromium(
     await p95.filter({ visible: true }).first().waitFor()
     const jobs = page.getByRole('table', { name: 'Slowest jobs' }).locator('tbody th')
     // biome-ignore lint/suspicious/noExplicitAny: see above
-    expect(await jobs.allInnerTexts()).toEqual(slowest_jobs.map((job: any) => job.name))
+    await expect.poll(() => jobs.allInnerTexts()).toEqual(slowest_jobs.map((job: any) => job.name))
     expect([strayed, complaints()]).toEqual([[], []])
   },
 )
