@@ -16,6 +16,8 @@ export interface BearerCredential {
   readonly from: CredentialPlace
   /** Returns the hash of the value. Exists if the credential is used for several requests, so that it is hashed once. */
   hashedWith?(hash: KeyedHash): Uint8Array
+  /** Returns the token id that `idIn` finds in the value. Exists if the credential is used for several requests. */
+  tokenId?(idIn: (value: string) => string | undefined): string | undefined
 }
 
 export interface KeyedHash {
@@ -23,8 +25,8 @@ export interface KeyedHash {
 }
 
 /**
- * A credential that further requests of a connection repeat. It keeps the keyed hash of its value, which does not depend on
- * anything that may change: each request is still checked against the current tokens.
+ * A credential that further requests of a connection repeat. It keeps the token id and the keyed hash of its value, which do
+ * not depend on anything that may change: each request is still checked against the current tokens.
  */
 export class RepeatedCredential implements BearerCredential {
   readonly kind = 'bearer'
@@ -32,6 +34,8 @@ export class RepeatedCredential implements BearerCredential {
   readonly from: CredentialPlace
   #hash: KeyedHash | undefined
   #digest: Uint8Array = new Uint8Array(0)
+  /** `null` until the value has been read. */
+  #tokenId: string | undefined | null = null
 
   constructor({ value, from }: BearerCredential) {
     this.value = value
@@ -45,5 +49,10 @@ export class RepeatedCredential implements BearerCredential {
       this.#hash = hash
     }
     return this.#digest
+  }
+
+  tokenId(idIn: (value: string) => string | undefined): string | undefined {
+    if (this.#tokenId === null) this.#tokenId = idIn(this.value)
+    return this.#tokenId
   }
 }

@@ -18,6 +18,7 @@ import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
 import { RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
+import { SharedReadBuffer } from './shared-read-buffer.ts'
 import { readTlsFiles } from './tls-context.ts'
 
 export type { IngestRequest } from './http-request.ts'
@@ -184,7 +185,10 @@ class OpenListener implements Listener {
   }
 
   #clearServer(): Server {
-    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const { fastPath } = this.#settings
+    const reads = new SharedReadBuffer()
+    return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: fastPath }, (accepted) => {
+      const socket = fastPath ? reads.adopt(accepted) : accepted
       const slot = this.#slots.admit(socket)
       if (slot !== undefined) this.#accept(socket, slot, undefined, undefined)
     })

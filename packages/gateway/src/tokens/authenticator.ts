@@ -61,14 +61,18 @@ export class Authenticator {
   }
 
   /** Finds the token of a credential and checks that it is valid now, without checking what it is used for. */
-  identify(credential: Pick<BearerCredential, 'value' | 'hashedWith'>, snapshot: Snapshot, nowMs: number): Verdict {
+  identify(
+    credential: Pick<BearerCredential, 'value' | 'hashedWith' | 'tokenId'>,
+    snapshot: Snapshot,
+    nowMs: number,
+  ): Verdict {
     const { value } = credential
     if (!hasSecretPrefix(value)) return this.#identifyImported(value, snapshot, nowMs)
-    const parsed = parseSecretText('ingest', value)
-    if (parsed === undefined) return malformed
-    const token = snapshot.byId.get(parsed.id)
+    const id = credential.tokenId === undefined ? tokenIdIn(value) : credential.tokenId(tokenIdIn)
+    if (id === undefined) return malformed
+    const token = snapshot.byId.get(id)
     const hash = token === undefined ? this.#newest : this.#hashes.get(token.pepperId)
-    if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
+    if (hash === undefined) throw new Error(`The pepper of token ${id} is not among those of this process`)
     const mac = credential.hashedWith?.(hash) ?? hash.digest(value)
     const equal = timingSafeEqual(mac, token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
@@ -90,6 +94,8 @@ export class Authenticator {
     return unknown
   }
 }
+
+const tokenIdIn = (value: string): string | undefined => parseSecretText('ingest', value)?.id
 
 /** Returns the verdict on a token after its secret was verified. Only then may the reason be disclosed (T-8). */
 function verdictOn(token: TokenRecord, nowMs: number): Verdict {

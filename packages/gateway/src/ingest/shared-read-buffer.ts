@@ -1,0 +1,51 @@
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
+
+/** The most that is read at once, as much as Node itself reads. */
+const BUFFER_BYTES = 64 * 1024
+
+/** The handle of a TCP socket. Node does not document it, but its own modules pass handles from socket to socket. */
+interface Handle {
+  useUserBuffer?(buffer: Uint8Array): void
+}
+
+type HandleOwner = { _handle?: Handle | null }
+
+/** What the constructor of a socket takes beside the options that are in its types. */
+type AdoptionOptions = SocketConstructorOpts & { readonly handle: Handle; readonly onread: OnReadOpts }
+
+/**
+ * Reads accepted sockets into one buffer. Node allocates 64 KiB for each read of a socket and copies what has arrived to a
+ * buffer of its size, which for a small request costs more than the system call. The option `onread` avoids it, but
+ * applies only to sockets that a program creates. So the handle of an accepted socket is given to a new one.
+ */
+export class SharedReadBuffer {
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+
+  /**
+   * Returns a socket with the connection of `accepted`, whose server must have `pauseOnConnect` and `allowHalfOpen`. It
+   * emits a copy of what arrives as `data`. `accepted` must not be used any more, unless it is itself returned, which
+   * happens if its handle cannot read into a given buffer.
+   */
+  adopt(accepted: Socket): Socket {
+    const owner = accepted as unknown as HandleOwner
+    const handle = owner._handle
+    if (typeof handle?.useUserBuffer !== 'function') return accepted.resume()
+    const options: AdoptionOptions = {
+      handle,
+      allowHalfOpen: true,
+      onread: { buffer: this.#buffer, callback: (bytes) => this.#pass(socket, bytes) },
+    }
+    const socket = new Socket(options)
+    owner._handle = null
+    // The server counts the accepted socket as open until it is destroyed.
+    socket.once('close', () => accepted.destroy())
+    return socket
+  }
+
+  #pass(socket: Socket, bytes: number): boolean {
+    const piece = Buffer.allocUnsafe(bytes)
+    this.#buffer.copy(piece, 0, 0, bytes)
+    socket.emit('data', piece)
+    return true
+  }
+}
