@@ -116,7 +116,10 @@ test.each([
   [{ license: '(GPL-3.0 OR Apache-2.0)' }, '(GPL-3.0 OR Apache-2.0)'],
   [{ licenses: [{ type: 'MIT' }] }, 'MIT'],
   [{ license: 'GPL-3.0' }, undefined],
+  [{ license: '(MIT OR GPL-3.0) AND ISC' }, '(MIT OR GPL-3.0) AND ISC'],
   [{ license: 'MIT AND GPL-3.0' }, undefined],
+  [{ license: '(MIT OR Apache-2.0) AND GPL-3.0' }, undefined],
+  [{ license: 'GPL-3.0 OR (MIT AND (ISC AND GPL-3.0))' }, undefined],
   [{}, undefined],
 ])('a package without an allowed licence is refused: %j', (manifest, licence) => {
   const directory = emptyDirectory()
