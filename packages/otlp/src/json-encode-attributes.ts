@@ -38,8 +38,8 @@ function writeEach(writer: JsonWriter, attributes: readonly KeyValue[]): void {
 function writeAttribute(writer: JsonWriter, tag: number, attribute: KeyValue): void {
   const { key, value, type } = attribute
   const last = writer.blocks.find(key)
-  // 0 and -0 are equal, but their texts differ.
-  const isRemembered = type !== 'double'
+  // 0 and -0 are equal, but their texts differ. The list of a kvlist can also be that of an array.
+  const isRemembered = type !== 'double' && type !== 'kvlist'
   if (isRemembered && last !== undefined && last.value === value && last.pair !== undefined) {
     writer.reserve(last.pair.length + PAIR_OVERHEAD)
     writer.copyPair(tag, last.pair)
