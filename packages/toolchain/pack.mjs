@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /*
- * Writes what is published into a directory: the packages `penstock`, `@penstock/converter`, `@penstock/otlp` and
+ * Writes the files of a release into a directory: the packages `penstock`, `@penstock/converter`, `@penstock/otlp` and
  * `@penstock/json` as npm packs them, a bill of materials of `penstock`, and the checksums of these files.
  *
- *   node pack.mjs [directory]   the directory is `dist` in the checkout unless another one is named
+ *   node pack.mjs [directory]   the default is `dist` in the checkout; the directory is emptied first
  *
- * The manifests of the checkout are private, so that nothing is published from there: the manifests of the packages are
- * written here. Run it after set-up.
+ * The manifests in the checkout are marked as private, so that nothing is published from there by mistake. This script writes the
+ * manifests that are published. Run it after set-up.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const packages = join(root, 'packages')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const { version, description, engines, license } = read(join(root, 'package.json'))
-/** The packages of the checkout that are published as they are, with their types. */
+/** The packages that are published with their own modules and types, not as part of a bundle. */
 const libraries = ['converter', 'otlp', 'json']
 const CHECKSUMS = 'SHA256SUMS'
 
@@ -50,7 +50,7 @@ try {
   rmSync(staging, { recursive: true, force: true })
 }
 
-/** Writes the package `penstock` into a directory: the command with everything that it reads, and the licences of what is bundled. */
+/** Writes the package `penstock` into a directory: the bundled command with the files that it reads, and the licences of its parts. */
 function stageCommand(directory) {
   const { joined, installed } = bundledPackages()
   cpSync(join(packages, 'cli/bin'), join(directory, 'bin'), { recursive: true })
@@ -71,11 +71,11 @@ function stageCommand(directory) {
     dependencies: Object.fromEntries(installed.map((name) => [name, lockedVersion(name)])),
     allowScripts: { argon2: true, 'better-sqlite3': true },
   })
-  refuseTraces(directory)
+  requireNoTraces(directory)
   return directory
 }
 
-/** Writes a library into a directory: its modules and types, with fixed versions of our other packages. */
+/** Writes a library into a directory: its modules and types, and a manifest with exact versions of our other packages. */
 function stageLibrary(name, directory) {
   const { name: fullName, description, dependencies = {} } = read(join(packages, name, 'package.json'))
   const built = join(packages, name, 'dist')
@@ -97,7 +97,7 @@ function stageLibrary(name, directory) {
       Object.entries(dependencies).map(([needed, range]) => [needed, ours(needed) ? version : range]),
     ),
   })
-  refuseTraces(directory)
+  requireNoTraces(directory)
   return directory
 }
 
@@ -105,17 +105,18 @@ function writeManifest(directory, manifest) {
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 
+/** Packs a directory into a tarball in the target directory. */
 function pack(directory) {
   npm(['pack', directory, '--pack-destination', target, '--ignore-scripts'])
 }
 
-/** Returns the directories of the packages that are part of the bundle, and the names of those that it needs beside it. */
+/** Returns the directories of the packages in the bundle, and the names of those that must be installed beside it. */
 function bundledPackages() {
   const { joined, installed } = read(join(packages, 'cli/dist/bundle/packages.json'))
   return { joined: joined.map((path) => join(root, path)), installed }
 }
 
-/** Returns the directories of the packages that Vite has joined into the files of the console. */
+/** Returns the directories of the third-party packages in the files of the console, which Vite bundles. */
 function consolePackages() {
   const web = join(packages, 'web')
   const found = new Set()
@@ -123,7 +124,7 @@ function consolePackages() {
   return [...found]
 }
 
-/** Returns the version that the lock file names, so that the package uses what was tested. */
+/** Returns the version in the lock file, which is the tested one. */
 function lockedVersion(name) {
   const entry = read(join(root, 'package-lock.json')).packages[`node_modules/${name}`]
   if (entry === undefined) throw new Error(`the lock file has no ${name}`)
@@ -131,9 +132,9 @@ function lockedVersion(name) {
 }
 
 /**
- * Returns the bill of materials of `penstock`: the packages that are part of its bundle and of the console, and those that npm
- * installs beside it. npm lists everything in the lock file, because its own choice of production dependencies leaves out
- * packages that development needs too.
+ * Returns the bill of materials of `penstock`: the packages in its bundle and in the console, and those that npm installs beside
+ * them. They are selected from npm's list of the whole lock file, because `--omit=dev` also leaves out packages that both
+ * production and development need.
  */
 function billOfMaterials() {
   const {
@@ -164,7 +165,7 @@ function billOfMaterials() {
     metadata: {
       ...metadata,
       timestamp: timeOfSources(),
-      // npm names it after the directory of the checkout.
+      // npm uses the name of the directory of the checkout.
       component: { ...metadata.component, type: 'application', name: 'penstock', properties: [] },
     },
     components: [...needed].toSorted().map((ref) => byRef.get(ref)),
@@ -172,15 +173,19 @@ function billOfMaterials() {
   }
 }
 
-/** Returns the time of SOURCE_DATE_EPOCH or of the commit, so that the same sources give the same files. */
+/** Returns the time of SOURCE_DATE_EPOCH, or else of the commit, so that the same sources give the same files. */
 function timeOfSources() {
   const given = process.env.SOURCE_DATE_EPOCH
   const seconds = given ?? spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' }).stdout
   return new Date(Number(seconds) * 1000).toISOString()
 }
 
-/** @throws {Error} if a file names a directory of this machine or a source map */
-function refuseTraces(directory) {
+/**
+ * Checks that the files contain nothing of this machine.
+ *
+ * @throws {Error} if a file names the checkout, the staging directory or a source map
+ */
+function requireNoTraces(directory) {
   for (const file of readdirSync(directory, { recursive: true, encoding: 'utf8', withFileTypes: true })) {
     if (!file.isFile()) continue
     const path = join(file.parentPath, file.name)
@@ -190,6 +195,7 @@ function refuseTraces(directory) {
   }
 }
 
+/** Runs npm in the checkout, and returns its output. */
 function npm(args) {
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 })
   if (status !== 0) throw new Error(`npm ${args[0]} failed: ${stderr}`)

@@ -48,10 +48,12 @@ export function buildProgram(label, program, build) {
 }
 
 /**
- * Builds a program of a Go module as the proxy serves it, with the versions and checksums of the dependencies that the module
- * itself names. The manifest has the checksum of the module. Pass it to `buildProgram`.
+ * Builds a program of a Go module as the module proxy serves it, with the dependencies in the go.sum of the module itself, and
+ * returns the path of the program. For use in the `build` argument of `buildProgram`.
+ *
+ * @throws {BuildFailure} if the checksum of the module differs from the one in the manifest, or if Go fails
  */
-export function builtModule(name, { module, version, sum, package: packagePath, tags = [] }, workDir, go) {
+export function buildModule(name, { module, version, sum, package: packagePath, tags = [] }, workDir, go) {
   const downloaded = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`], { keepOutput: true }))
   if (downloaded.Sum !== sum) throw new BuildFailure(`${module}@${version} has the checksum ${downloaded.Sum}`)
   const built = join(workDir, name)
@@ -72,7 +74,7 @@ export function builtModule(name, { module, version, sum, package: packagePath, 
   return built
 }
 
-/** A build that cannot be finished. Other errors are faults of the script. */
+/** The error of a build that cannot be finished. Other errors are faults of the script. */
 class BuildFailure extends Error {}
 
 /** Runs Go and returns what it printed, if `keepOutput` is set; otherwise its output is added to the log. */

@@ -1,10 +1,10 @@
 /*
- * The packages of others that are part of a package of ours, with their licences.
+ * Finds the third-party packages in our packages, and their licences.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Licences that allow to pass a package on in a bundle, if their text is passed on too. */
+/** The licences that permit redistribution in a bundle, provided that their text is included. */
 const allowedLicences = new Set([
   '0BSD',
   'Apache-2.0',
@@ -22,9 +22,10 @@ const allowedLicences = new Set([
 const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 
 /**
- * Returns name, version, licence and the text of the licence of the package in a directory.
+ * Returns the name, version, licence and licence text of the package in a directory. Without a licence file the text names the
+ * copyright holder.
  *
- * @throws {Error} if no allowed licence applies to it
+ * @throws {Error} if its licence is not allowed
  */
 export function thirdPartyPackage(directory) {
   const { name, version, license, licenses, author } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
@@ -40,16 +41,18 @@ export function thirdPartyPackage(directory) {
   return { name, version, licence, text: texts.join('\n\n') || `Copyright: ${holder ?? `the authors of ${name}`}` }
 }
 
-/** Tells whether an SPDX expression offers an allowed licence. `AND` needs all of its licences, `OR` one. */
-export function isAllowed(expression) {
+/** Returns whether an SPDX expression permits redistribution: all licences joined by `AND` must be allowed, and one of those by `OR`. */
+function isAllowed(expression) {
   if (typeof expression !== 'string') return false
-  return expression
-    .replaceAll(/[()]/g, '')
+  // Parentheses are evaluated from the inside, and replaced by a licence with the same result.
+  const flat = expression.replace(/\(([^()]*)\)/g, (_, inner) => (isAllowed(inner) ? 'MIT' : 'NONE'))
+  if (flat !== expression) return isAllowed(flat)
+  return flat
     .split(' OR ')
     .some((choice) => choice.split(' AND ').every((licence) => allowedLicences.has(licence.trim())))
 }
 
-/** Returns the text of a file with the licences of packages, ordered by name. Equal texts appear once, below all of their packages. */
+/** Returns the text of a file with the licences of packages, ordered by name. A text that packages share appears once, below their names. */
 export function licencesText(packages) {
   const byText = new Map()
   for (const { name, version, licence, text } of packages.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -61,9 +64,10 @@ export function licencesText(packages) {
 }
 
 /**
- * Returns the directories of an installed package and of everything that it needs at run time, found as Node finds them.
+ * Returns the directories of an installed package and of its dependencies, direct and indirect, found as Node finds them.
  *
- * @param from the directory of the package that needs it
+ * @param from the directory of the package that depends on it
+ * @param found the set that the directories are added to
  */
 export function installedClosure(name, from, found = new Set()) {
   const directory = findInstalled(name, from)

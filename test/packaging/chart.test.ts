@@ -105,7 +105,7 @@ describeWithPrograms('the chart', neededHelm, () => {
   })
 })
 
-describeWithPrograms('the API server of Kubernetes', neededHelm, () => {
+describeWithPrograms('the Kubernetes API server', neededHelm, () => {
   let cluster: ControlPlane
   beforeAll(async () => {
     cluster = await ControlPlane.start()
@@ -183,7 +183,8 @@ describeWithImage('the pods of the chart', neededHelm, (image) => {
       const core = await plane.get(NAMESPACE, 'Deployment', 'test-penstock-core')
       const { data } = await plane.get(NAMESPACE, 'Secret', metadata.name)
       const files = Object.entries(data as Record<string, string>).map(([key, value]) => [
-        ...[key, Buffer.from(value, 'base64').toString()],
+        key,
+        Buffer.from(value, 'base64').toString(),
       ])
       const cluster: Cluster = {
         image: image(),

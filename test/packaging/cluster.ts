@@ -12,7 +12,7 @@ import { type Manifest, programs } from './helm.ts'
 
 const TOKEN = 'the-token-of-this-cluster'
 
-/** The paths below which the API server has the objects of a namespace, by their kind. */
+/** The paths of the collections of a namespace in the Kubernetes API, by the kind of their objects. */
 const collections: Readonly<Record<string, string>> = {
   Deployment: 'apis/apps/v1/namespaces/NAMESPACE/deployments',
   HorizontalPodAutoscaler: 'apis/autoscaling/v2/namespaces/NAMESPACE/horizontalpodautoscalers',
@@ -27,20 +27,21 @@ const collections: Readonly<Record<string, string>> = {
 // biome-ignore lint/suspicious/noExplicitAny: the test knows the shape of the answers
 type Json = any
 
-/** An object that is created: one of the chart, or a Secret. */
+/** An object to be created: one of the chart, or a Secret. */
 type NewObject = Pick<Manifest, 'apiVersion' | 'kind'> & {
   readonly metadata: object
   readonly spec?: unknown
   readonly stringData?: Readonly<Record<string, string>>
 }
 
-/** The control plane of a cluster without controllers and nodes: the API server, which validates and completes objects, and etcd. */
+/** A cluster without controllers and nodes: the API server, which validates objects and fills in defaults, and etcd, its database. */
 export class ControlPlane implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'penstock-cluster-'))
   readonly #children: ChildProcess[] = []
   readonly #log = new Sink()
   #port = 0
 
+  /** Starts etcd and the API server, and waits until it is ready. @throws {Error} with the end of their logs */
   static async start(): Promise<ControlPlane> {
     const plane = new ControlPlane()
     try {
@@ -72,7 +73,7 @@ export class ControlPlane implements AsyncDisposable {
       ...{ 'token-auth-file': at('tokens'), 'authorization-mode': 'RBAC', 'service-cluster-ip-range': '10.0.0.0/24' },
       'service-account-issuer': 'https://kubernetes.test',
       ...{ 'service-account-key-file': at('key'), 'service-account-signing-key-file': at('key') },
-      // A controller would make the account that this plugin wants.
+      // The plugin requires an account that a controller would create.
       'disable-admission-plugins': 'ServiceAccount',
     })
     const isReady = () =>
@@ -97,7 +98,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#children.push(child)
   }
 
-  /** The arguments with which helm uses this cluster. */
+  /** Returns the arguments with which helm uses this cluster. */
   get helmArguments(): string[] {
     return [
       `--kube-apiserver=https://127.0.0.1:${this.#port}`,
@@ -106,18 +107,12 @@ export class ControlPlane implements AsyncDisposable {
     ]
   }
 
-  /** Returns the objects of a kind, as the API server has stored them. */
-  async list(namespace: string, kind: string): Promise<Manifest[]> {
-    const { json } = await this.#call('GET', pathOf(kind, namespace))
-    return json.items
-  }
-
-  /** Returns an object. */
+  /** Returns an object as the API server has stored it, or the error document of the API server. */
   async get(namespace: string, kind: string, name: string): Promise<Json> {
     return (await this.#call('GET', `${pathOf(kind, namespace)}/${name}`)).json
   }
 
-  /** Creates an object, or tries to. Returns the answer; a field that Kubernetes does not know is refused. */
+  /** Asks the API server to create an object, and returns its answer. It rejects unknown fields. With `dryRun` it stores nothing. */
   async create(
     namespace: string,
     manifest: NewObject,
@@ -136,7 +131,7 @@ export class ControlPlane implements AsyncDisposable {
 
   async #call(method: string, path: string, body?: object): Promise<{ status: number; json: Json }> {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-    // Its certificate is signed by itself.
+    // The certificate of the API server is self-signed.
     const options = {
       method,
       headers,

@@ -27,21 +27,23 @@ interface ComposeService {
   readonly stop_grace_period: string
 }
 
-/** The keys of a service that `settingsOf` and the test act on. Any other key would not be tested. */
-const knownKeys = [
-  ...[
-    'image',
-    'command',
-    'user',
-    'read_only',
-    'cap_drop',
-    'security_opt',
-    'mem_limit',
-    'tmpfs',
-    'ports',
-    'environment',
-  ],
-  ...['secrets', 'volumes', 'healthcheck', 'restart', 'stop_grace_period'],
+/** The keys of a service that this suite tests. A new key must be added here together with its test. */
+const testedKeys = [
+  'image',
+  'command',
+  'user',
+  'read_only',
+  'cap_drop',
+  'security_opt',
+  'mem_limit',
+  'tmpfs',
+  'ports',
+  'environment',
+  'secrets',
+  'volumes',
+  'healthcheck',
+  'restart',
+  'stop_grace_period',
 ]
 
 const file = parse(readFileSync(join(import.meta.dirname, '../../packaging/compose.yaml'), 'utf8'))
@@ -49,7 +51,7 @@ const service: ComposeService = file.services.penstock
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
 
 test('the compose file has the version of the image, and every secret and volume that it uses', () => {
-  expect(Object.keys(service).filter((key) => !knownKeys.includes(key))).toEqual([])
+  expect(Object.keys(service).filter((key) => !testedKeys.includes(key))).toEqual([])
   expect(service.image).toBe(`penstock:${version}`)
   for (const { secrets = [], volumes = [] } of Object.values(file.services) as ComposeService[]) {
     expect(secrets.filter((name) => !(name in file.secrets))).toEqual([])
@@ -80,7 +82,7 @@ describeWithImage('the service of the compose file', [], (image) => {
       '8081/tcp',
     ])
     const settings = settingsOf(service, secrets, (name) => image().volume(name))
-    // The test has the network of the host, and other programs may use its ports.
+    // The container has the network of the host, where other programs may use the ports of the image.
     const { listen, service: toured } = await onFreePorts()
     await using container = new Container(image(), { ...settings, env: { ...settings.env, ...listen } })
     const [kind, ...check] = service.healthcheck.test
@@ -94,27 +96,27 @@ describeWithImage('the service of the compose file', [], (image) => {
   })
 })
 
-/** Returns what the service asks of a container engine. */
+/** Returns the settings of a container that a container engine would derive from the service. */
 function settingsOf(
-  asked: ComposeService,
+  compose: ComposeService,
   secretsDirectory: string,
   volume: (name: string) => string,
 ): ContainerSettings {
-  const [uid, gid] = asked.user.split(':').map(Number)
+  const [uid, gid] = compose.user.split(':').map(Number)
   const mounts: Mount[] = [
-    ...asked.volumes
+    ...compose.volumes
       .map((line) => line.split(':'))
       .map(([name, target]) => ({ source: volume(name!), target: target! })),
     { source: secretsDirectory, target: '/run/secrets', readOnly: true },
   ]
-  const [, amount, unit] = /^(\d+)([mg])$/.exec(asked.mem_limit)!
+  const [, amount, unit] = /^(\d+)([mg])$/.exec(compose.mem_limit)!
   return {
-    command: asked.command,
-    env: asked.environment,
+    command: compose.command,
+    env: compose.environment,
     user: { uid: uid!, gid: gid! },
-    readOnlyRoot: asked.read_only,
-    noNewPrivileges: asked.security_opt.includes('no-new-privileges:true'),
-    tmpfs: asked.tmpfs,
+    readOnlyRoot: compose.read_only,
+    noNewPrivileges: compose.security_opt.includes('no-new-privileges:true'),
+    tmpfs: compose.tmpfs,
     mounts,
     memoryBytes: Number(amount) * (unit === 'g' ? 1 << 30 : 1 << 20),
   }

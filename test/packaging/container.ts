@@ -9,7 +9,7 @@ import { Sink } from '../command-line.ts'
 
 const layout = join(import.meta.dirname, '../../dist/image')
 
-/** Tells whether a program is installed. */
+/** Returns whether a program is installed. */
 export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** The programs and files that a suite needs to start containers of the image. */
@@ -20,7 +20,7 @@ export const neededForContainers: readonly NeededProgram[] = [
   { name: 'the image in dist/image', script: 'image', isBuilt: existsSync(join(layout, 'index.json')) },
 ]
 
-/** The configuration of the image, in the words of the OCI image specification. */
+/** The configuration of the image, as in the OCI image specification. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
@@ -36,14 +36,18 @@ type Json = any
 
 const blob = (digest: string): Json => JSON.parse(readFileSync(join(layout, 'blobs', digest.replace(':', '/')), 'utf8'))
 
-/** Returns the manifest of the image and its configuration. */
+/** Returns the digest, the manifest and the configuration of the image in dist/image. */
 export function readImage(): { digest: string; manifest: Json; config: ImageConfig } {
   const [{ digest }] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests
   const manifest = blob(digest)
   return { digest, manifest, config: blob(manifest.config.digest).config }
 }
 
-/** Requires that the image has this package, so that no test runs an older one. */
+/**
+ * Checks that the image contains this package, so that tests do not run an older build.
+ *
+ * @throws {Error} if it contains another one
+ */
 export function requireFresh(tarball: string): void {
   const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex')
   if (readImage().config.Labels['penstock.package.sha256'] !== digest) {
@@ -63,7 +67,7 @@ export class UnpackedImage implements Disposable {
     execFileSync('umoci', ['unpack', '--image', `${layout}:${tag}`, join(this.#directory, 'bundle')], { stdio: 'pipe' })
   }
 
-  /** Returns a new directory for a volume, which belongs to a user. */
+  /** Returns a new directory for a volume, which only its owner can read. The owner is the user of the image by default. */
   volume(name: string, uid = 65_532, gid = uid): string {
     const directory = join(this.#directory, name)
     mkdirSync(directory)
@@ -72,7 +76,7 @@ export class UnpackedImage implements Disposable {
     return directory
   }
 
-  /** Returns a new directory with files that the user of the containers can read, as orchestrators mount secrets. */
+  /** Returns a new directory with secret files that only the user of the image can read. */
   secrets(name: string, files: Readonly<Record<string, string>>): string {
     const directory = this.volume(name)
     for (const [file, content] of Object.entries(files)) {
@@ -94,7 +98,9 @@ export interface Mount {
   readonly readOnly?: boolean
 }
 
-/** The settings of a container, as compose files and pods have them. What is not set is as the image says. */
+/**
+ * The settings of a container, as in compose files and pods. The image has the defaults of `entrypoint`, `command`, `env` and `user`.
+ */
 export interface ContainerSettings {
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
@@ -125,7 +131,7 @@ const systemMounts = [
   },
 ]
 
-/** A container of the image that runc has started, with the network of the host. */
+/** A container that runc has started from the image, with the network of the host. */
 export class Container implements AsyncDisposable {
   readonly id: string
   readonly stdout = new Sink()
@@ -141,7 +147,7 @@ export class Container implements AsyncDisposable {
     this.#child = spawn('runc', [...this.#state, 'run', '--bundle', this.#directory, this.id], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    this.#endWithUs()
+    this.#removeWhenWeEnd()
     this.#child.stdout!.pipe(this.stdout)
     this.#child.stderr!.pipe(this.stderr)
     this.ended = new Promise((resolve) => this.#child.once('close', resolve))
@@ -151,8 +157,8 @@ export class Container implements AsyncDisposable {
     return ['--root', join(this.#directory, 'state')]
   }
 
-  /** Removes the container when this process ends, even if it is killed: a watcher waits until its pipe is closed. */
-  #endWithUs(): void {
+  /** Removes the container when this process ends, even if it is killed: a second process waits until its pipe is closed. */
+  #removeWhenWeEnd(): void {
     const script = 'read _; runc --root "$0" delete --force "$1"'
     const watcher = spawn('sh', ['-c', script, join(this.#directory, 'state'), this.id], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -166,7 +172,7 @@ export class Container implements AsyncDisposable {
     return spawnSync('runc', [...this.#state, 'exec', this.id, ...command], { encoding: 'utf8' })
   }
 
-  /** Sends a signal to the process, and returns its exit code. */
+  /** Sends a signal to the process, and returns its exit code when it has ended. */
   async end(signal: 'TERM' | 'KILL' = 'TERM'): Promise<number | null> {
     spawnSync('runc', [...this.#state, 'kill', this.id, signal])
     return this.ended

@@ -3,12 +3,15 @@ import { freePort } from '../collector/free-port.ts'
 import { describeWithPrograms, type NeededProgram } from '../collector/program-suite.ts'
 import { neededForContainers, requireFresh, UnpackedImage } from './container.ts'
 import { packFiles } from './installed.ts'
-import type { Toured } from './tour.ts'
+import type { RunningService } from './tour.ts'
 
-/** The secrets that the tests give to the first start of a service. */
+/** The secrets with which the tests start a service for the first time. */
 export const firstSecrets = { apiKey: 'the-key-of-this-very-test', rootToken: 'root-token-of-this-very-test' }
 
-/** Describes a suite that needs the image of this build, and perhaps more programs; see `describeWithPrograms`. */
+/**
+ * Describes a suite that needs the image of this build and the programs in `more`. It is skipped without them; see
+ * `describeWithPrograms`.
+ */
 export function describeWithImage(
   name: string,
   more: readonly NeededProgram[],
@@ -26,8 +29,8 @@ export function describeWithImage(
   })
 }
 
-/** Returns settings with free ports of loopback, and the service that has these settings and `firstSecrets`. */
-export async function onFreePorts(): Promise<{ listen: Readonly<Record<string, string>>; service: Toured }> {
+/** Returns settings that listen on free loopback ports, and the addresses and secrets of a service with these settings. */
+export async function onFreePorts(): Promise<{ listen: Readonly<Record<string, string>>; service: RunningService }> {
   const [core, management, otlpHttp, otlpGrpc] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
   return {
     listen: {

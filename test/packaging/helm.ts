@@ -16,11 +16,11 @@ export const programs = JSON.parse(
 
 export const neededHelm: readonly NeededProgram[] = [
   { name: 'Helm', script: 'helm', isBuilt: existsSync(programs.helm) },
-  { name: 'the API server of Kubernetes', script: 'helm', isBuilt: existsSync(programs.apiserver) },
+  { name: 'the Kubernetes API server', script: 'helm', isBuilt: existsSync(programs.apiserver) },
   { name: 'etcd', script: 'helm', isBuilt: existsSync(programs.etcd) },
 ]
 
-/** An object of Kubernetes. */
+/** A Kubernetes object, as the chart or the API server describes it. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -29,11 +29,12 @@ export interface Manifest {
   readonly spec: any
 }
 
+/** Runs helm without the configuration of the user. */
 export function runHelm(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(programs.helm, args, { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: '/nonexistent' } })
 }
 
-/** Returns the objects that the chart renders with values, given as arguments of helm. */
+/** Returns the objects of the chart, rendered with values that are given as arguments of helm. @throws {Error} if helm fails */
 export function render(...values: readonly string[]): Manifest[] {
   const { status, stdout, stderr } = runHelm('template', 'test', chart, '--namespace', 'telemetry', ...values)
   if (status !== 0) throw new Error(stderr)

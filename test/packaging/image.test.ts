@@ -107,9 +107,11 @@ describeWithImage('the image', [], (image) => {
     })
     await until('it is ready', () => container.exec('penstock', 'health').status === 0, 60_000)
     const answer = await fetch(`${service.otlpUrl}/v1/traces`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
     })
-    // Nothing is behind it.
+    // Nothing listens on the address of the upstream.
     expect(answer.status).toBe(503)
     expect(await container.end()).toBe(0)
   })
@@ -126,6 +128,7 @@ describeWithImage('the image', [], (image) => {
   })
 })
 
+/** Waits until the service in a container has started, and returns its addresses and secrets. @throws {Error} if the container ends */
 async function startedService(container: Container) {
   const isThere = () => container.stdout.text.includes('Try next:') && container.stdout.text
   const banner = await Promise.race([until('it serves', isThere, 60_000), container.ended.then(() => undefined)])

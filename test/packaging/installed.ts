@@ -8,14 +8,14 @@ import process from 'node:process'
 const packer = createRequire(import.meta.url).resolve('@penstock/toolchain/pack.mjs')
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** A directory outside of the checkout, with the packages as they are published. */
+/** A temporary directory with the packages as they are published. */
 export interface PackedFiles extends Disposable {
   readonly directory: string
-  /** Returns the path of the tarball of a package, by its name without `@`. */
+  /** Returns the path of the tarball of a package, named as npm does: `penstock-otlp` for `@penstock/otlp`. */
   tarball(name: string): string
 }
 
-/** Packs the build of the checkout. */
+/** Packs the build of the checkout into a temporary directory. */
 export function packFiles(): PackedFiles {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-packed-'))
   execFileSync(process.execPath, [packer, directory], { encoding: 'utf8' })
@@ -26,12 +26,12 @@ export function packFiles(): PackedFiles {
   }
 }
 
-/** Installs tarballs and packages of the registry into a directory with npm, as a user does. */
+/** Installs tarballs and packages of the registry into a directory with npm. @throws {Error} with npm's output if it fails */
 export function npmInstall(directory: string, ...packages: readonly string[]): void {
   const headers = join(dirname(process.execPath), '..')
   const env = {
     ...process.env,
-    // The machine may have no access to the prebuilt files, and node-gyp none to the headers.
+    // npm compiles SQLite if it cannot download a prebuilt file; node-gyp then needs headers that it may be unable to download.
     ...(existsSync(join(headers, 'include/node/node.h')) && { npm_config_nodedir: headers }),
   }
   const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages]

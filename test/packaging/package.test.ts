@@ -14,7 +14,7 @@ import { codeBlocks } from '../page-commands.ts'
 import { npmInstall, type PackedFiles, packFiles } from './installed.ts'
 import { readBanner, tourCore, tourGateway } from './tour.ts'
 
-// npm compiles SQLite where it finds no prebuilt one.
+// npm compiles SQLite if it cannot download a prebuilt file, which takes minutes.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 900_000 })
 
 const root = join(import.meta.dirname, '../..')
@@ -40,7 +40,9 @@ describe('penstock', () => {
 
   const npx = (...args: string[]) =>
     spawnSync('npx', ['--no-install', 'penstock', ...args], {
-      ...{ cwd: directory, encoding: 'utf8', env: { ...environment, ...freePorts } },
+      cwd: directory,
+      encoding: 'utf8',
+      env: { ...environment, ...freePorts },
     })
 
   test('serves in an empty directory, takes the tour of the README, and ends by SIGTERM', async () => {
@@ -116,7 +118,10 @@ test.each([
   [{ license: '(GPL-3.0 OR Apache-2.0)' }, '(GPL-3.0 OR Apache-2.0)'],
   [{ licenses: [{ type: 'MIT' }] }, 'MIT'],
   [{ license: 'GPL-3.0' }, undefined],
+  [{ license: '(MIT OR GPL-3.0) AND ISC' }, '(MIT OR GPL-3.0) AND ISC'],
   [{ license: 'MIT AND GPL-3.0' }, undefined],
+  [{ license: '(MIT OR Apache-2.0) AND GPL-3.0' }, undefined],
+  [{ license: 'GPL-3.0 OR (MIT AND (ISC AND GPL-3.0))' }, undefined],
   [{}, undefined],
 ])('a package without an allowed licence is refused: %j', (manifest, licence) => {
   const directory = emptyDirectory()
@@ -176,9 +181,7 @@ describe('libraries', () => {
     const compiled = spawnSync(
       'npx',
       ['--no-install', 'tsc', ...options, '--outDir', source, join(source, 'program.ts')],
-      {
-        ...{ cwd: directory, encoding: 'utf8' },
-      },
+      { cwd: directory, encoding: 'utf8' },
     )
     expect({ status: compiled.status, stdout: compiled.stdout }).toEqual({ status: 0, stdout: '' })
     expect(

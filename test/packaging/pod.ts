@@ -5,7 +5,7 @@ import { freePort } from '../collector/free-port.ts'
 import { Container, type Mount, type UnpackedImage } from './container.ts'
 import type { Manifest } from './helm.ts'
 
-/** A probe of a container that asks over HTTP. */
+/** An HTTP probe of a container. */
 interface HttpProbe {
   readonly httpGet: { readonly path: string; readonly port: string }
   readonly periodSeconds: number
@@ -13,22 +13,20 @@ interface HttpProbe {
   readonly failureThreshold: number
 }
 
-/** The parts of a cluster that the pods of a test share. */
+/** The image, the volumes and the Services that the pods of a test share. */
 export interface Cluster {
   readonly image: UnpackedImage
   /** The directory with the files of the Secret. */
   readonly secretFiles: string
   /** The directory of a persistent volume, by the name of its claim. */
   readonly claims: Readonly<Record<string, string>>
-  /** The URLs that stand for those of Services. */
+  /** The URL that replaces each URL of a Service in the environment of a pod, because there is no cluster DNS. */
   readonly services: Readonly<Record<string, string>>
 }
 
-const PRIVATE_MODE = 0o700
-
 /**
- * One pod of a Deployment, as kubelet starts it: volumes with the owner and the mode that kubelet gives them, the security
- * context, and the probes. Only its network is that of the host, so each port is another, free one.
+ * One pod of a Deployment, started as kubelet does: with the owner and the mode of each volume, the security context and the
+ * probes. Unlike in a cluster, it has the network of the host, so each port is replaced by a free one.
  */
 export class Pod implements AsyncDisposable {
   readonly container: Container
@@ -71,7 +69,7 @@ export class Pod implements AsyncDisposable {
     const env = Object.fromEntries(
       [...fromImage, ...own].map(([key, value]) => [key, addresses.get(value) ?? cluster.services[value] ?? value]),
     )
-    // A port that the pod does not name is one that it must not use; another pod may have it here.
+    // Other pods of the test may use a port that this pod listens on without declaring it.
     for (const [key, value] of Object.entries(env)) {
       if (/^0\.0\.0\.0:\d+$/.test(value as string)) env[key] = `127.0.0.1:${await freePort()}`
     }
@@ -88,11 +86,16 @@ export class Pod implements AsyncDisposable {
     return new Pod(container, ports, spec)
   }
 
+  /** Returns the URL of a declared port. */
   url(port: string): string {
     return `http://127.0.0.1:${this.#ports[port]}`
   }
 
-  /** Waits for the probes in the order of kubelet, with its periods and thresholds. */
+  /**
+   * Waits until the probes succeed, in the order, with the periods and with the thresholds of kubelet.
+   *
+   * @throws {Error} if the startup or the liveness probe fails too often, or the pod does not become ready
+   */
   async ready(): Promise<void> {
     const { startupProbe, livenessProbe, readinessProbe } = this.#spec.containers[0]
     for (const probe of [startupProbe, livenessProbe, readinessProbe] as HttpProbe[]) {
@@ -111,7 +114,7 @@ export class Pod implements AsyncDisposable {
     return this.#passes(this.#spec.containers[0].readinessProbe)
   }
 
-  /** Ends the pod in its grace period, and returns the exit code and the seconds that it took. */
+  /** Ends the pod, and returns its exit code and whether it ended within its grace period. */
   async end(): Promise<{ exitCode: number | null; inTime: boolean }> {
     const startMs = performance.now()
     const exitCode = await this.container.end()
@@ -140,7 +143,10 @@ interface Volume {
   readonly persistentVolumeClaim?: { readonly claimName: string }
 }
 
-/** Returns a directory as kubelet prepares a volume: of root, open to the group of the pod, and an empty one open to everyone. */
+/**
+ * Returns a directory with the owner, group and mode that kubelet gives to a volume: it belongs to root and the group of the pod,
+ * and every user can write to an empty one. A claim is one of the given directories.
+ */
 function sourceOf(volume: Volume, name: string, fsGroup: number, { image, secretFiles, claims }: Cluster): string {
   if (volume.persistentVolumeClaim !== undefined) {
     const claim = claims[volume.persistentVolumeClaim.claimName]
@@ -164,10 +170,10 @@ function sourceOf(volume: Volume, name: string, fsGroup: number, { image, secret
   return directory
 }
 
-/** Returns a directory as a storage driver hands out a new volume. */
+/** Returns a directory with the owner, group and mode of a new persistent volume. */
 export function claimedVolume(image: UnpackedImage, name: string, fsGroup: number): string {
   const directory = image.volume(name, 0, fsGroup)
-  chmodSync(directory, PRIVATE_MODE | 0o2075)
+  chmodSync(directory, 0o2775)
   return directory
 }
 

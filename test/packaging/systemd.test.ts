@@ -2,14 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import process from 'node:process'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { until } from '../gateway/until.ts'
-import { BootedMachine, MachineRoot } from './booted-root.ts'
+import { BootedMachine, MachineRoot } from './booted-machine.ts'
 import { isInstalled, type UnpackedImage } from './container.ts'
 import { describeWithImage, firstSecrets, onFreePorts } from './describe-with-image.ts'
 import { packFiles } from './installed.ts'
-import { type Toured, tourCore, tourGateway } from './tour.ts'
+import { type RunningService, tourCore, tourGateway } from './tour.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
@@ -19,13 +18,15 @@ const unit = join(import.meta.dirname, '../../packaging/systemd/penstock.service
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 const needed = ['systemd-nspawn', 'systemd-analyze', 'npm'].map((name) => ({
-  ...{ name, script: 'image', isBuilt: isInstalled(name) },
+  name,
+  script: 'image',
+  isBuilt: isInstalled(name),
 }))
 
-describeWithImage('the unit of systemd', needed, (image) => {
+describeWithImage('the systemd unit', needed, (image) => {
   let root: MachineRoot
   let machine: BootedMachine
-  let service: Toured
+  let service: RunningService
   beforeAll(async () => {
     using packed = packFiles()
     root = new MachineRoot()
@@ -96,12 +97,12 @@ describeWithImage('the unit of systemd', needed, (image) => {
   })
 })
 
-/** Installs the package and the unit as docs/installing.md says, and returns what the service will be. */
-async function install(root: MachineRoot, tarball: string, image: UnpackedImage): Promise<Toured> {
+/** Installs the package and the unit like docs/installing.md, and returns the addresses and secrets that the service will have. */
+async function install(root: MachineRoot, tarball: string, image: UnpackedImage): Promise<RunningService> {
   const at = (path: string) => join(root.path, path)
   copyFileSync(join(image.rootfs, 'usr/local/bin/node'), at('usr/local/bin/node'))
   chmodSync(at('usr/local/bin/node'), 0o755)
-  // SQLite is compiled already, for the image with the same Node.
+  // Install scripts would compile SQLite. The image has a compiled copy for the same version of Node.
   const args = [
     'install',
     '--global',
@@ -113,7 +114,7 @@ async function install(root: MachineRoot, tarball: string, image: UnpackedImage)
     '--ignore-scripts',
     tarball,
   ]
-  execFileSync('npm', args, { stdio: 'pipe', env: { ...process.env } })
+  execFileSync('npm', args, { stdio: 'pipe' })
   const compiled = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'
   cpSync(join(image.rootfs, 'opt/penstock', compiled), at(`opt/penstock/lib/node_modules/penstock/${compiled}`))
   mkdirSync(at('etc/penstock'), { mode: 0o700 })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { runAgainst, shellBlocks } from '../page-commands.ts'
 
 /** The addresses and the secrets of a running service. */
-export interface Toured {
+export interface RunningService {
   readonly managementUrl: string
   readonly otlpUrl: string
   readonly coreUrl: string
@@ -10,11 +10,11 @@ export interface Toured {
   readonly rootToken: string
 }
 
-/** Runs the README's tour of the gateway as it is written: a request is refused without a token, accepted with one, and stored. */
-export async function tourGateway(service: Toured): Promise<void> {
+/** Runs the README's tour of the gateway: a request without a token is refused, one with a token is accepted and stored. */
+export async function tourGateway(service: RunningService): Promise<void> {
   const blocks = shellBlocks('README.md', '## A tour of the gateway', '### A collector behind it')
   expect(blocks).toHaveLength(6)
-  // The store writes what it has accepted some milliseconds later.
+  // The store writes accepted telemetry some milliseconds later.
   const script = blocks.map((block) => block.replace(/^obs '.*traces\?service=tour'/m, 'sleep 1\n$&')).join('echo\n')
   const outcome = await runAgainst(service, script, { OBS_API_KEY: service.apiKey })
   expect({ exitCode: outcome.exitCode, stderr: outcome.exitCode === 0 ? '' : outcome.stderr }).toEqual({
@@ -30,8 +30,8 @@ export async function tourGateway(service: Toured): Promise<void> {
   expect(readiness).toMatchObject({ clients: [{ reason: 'missing', signal: 'traces' }] })
 }
 
-/** Runs the README's tour of the core as it is written. */
-export async function tourCore(service: Toured): Promise<void> {
+/** Runs the README's tour of the core. */
+export async function tourCore(service: RunningService): Promise<void> {
   const [requests = ''] = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
   const script = requests.replaceAll('http://127.0.0.1:8080', service.coreUrl)
   const { exitCode, stdout } = await runAgainst(service, script, { PRIVATE_TOKEN: service.rootToken })
@@ -47,8 +47,8 @@ export async function tourCore(service: Toured): Promise<void> {
   expect(commits).toHaveLength(2)
 }
 
-/** Returns the addresses that a service has printed, and the secrets if this is its first start. */
-export function readBanner(banner: string): Toured {
+/** Returns the addresses and the secrets in the first lines of a service. Secrets are empty if this is not its first start. */
+export function readBanner(banner: string): RunningService {
   const found = (pattern: RegExp) => pattern.exec(banner)?.[1] ?? ''
   return {
     managementUrl: found(/are on (http:\S+)\.\n/),

@@ -7,12 +7,13 @@ export interface Block {
 /** The encoded form of one attribute key. */
 export interface KeyBlocks {
   readonly name: string
-  /** The field `key` of a KeyValue, including tag and length. */
+  /** The encoded start of a KeyValue: in protobuf the field `key` with tag and length, in JSON everything before the value. */
   readonly key: Block
   /** The last value of this key: a text, an integer, or a list, which is compared by identity because values never change. */
   value: unknown
   /**
-   * The whole KeyValue with the last value, preceded by its length. It is stored when that value occurs a second time.
+   * The whole KeyValue with the last value, in protobuf preceded by its length. It is stored when that value occurs a second
+   * time.
    */
   pair: Block | undefined
   /** The key that was looked up after this one the last time. */

@@ -82,6 +82,23 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     )
   })
 
+  test.each([
+    ['array', 'kvlist'],
+    ['kvlist', 'array'],
+  ] as const)('a list shared by identity as the value of %s and then of %s', (first, second) => {
+    const [record] = fc.sample(items('logs'), { seed: 4, numRuns: 1 }) as [ItemOf['logs']]
+    const shared: readonly KeyValue[] = [{ key: 'inner', type: 'int', value: 1n }]
+    const encoded = (list: () => readonly KeyValue[]) => {
+      const types = [first, first, first, second, second, first]
+      const lists = types.map((type): KeyValue[] => [{ key: 'k', type, value: list() }])
+      return encodeRequest('logs', requestOf<'logs'>(lists.map((attributes) => ({ ...record, attributes }))), encoding)
+    }
+    expectSame(
+      encoded(() => shared),
+      encoded(() => [...shared]),
+    )
+  })
+
   test('more keys and lists than the cache stores', () => {
     const record = fc.sample(items('logs'), { seed: 1, numRuns: 1 })[0] as ItemOf['logs']
     const encoder = new RequestEncoder(encoding)

@@ -16,12 +16,12 @@ const ARRAY = memberFront(anyValueArms.array.json)
 const KVLIST = memberFront(anyValueArms.kvlist.json)
 const VALUES = memberFront(valuesField.json)
 
-/** The length of the shortest list that is compared. Encoding a shorter one again is faster. */
+/** The number of attributes from which a list is compared with the last one. Encoding a shorter list again is faster. */
 const MIN_REMEMBERED = 16
-/** The number of bytes that copying a pair needs besides the pair: its comma, and those that may be overwritten. */
+/** The highest number of bytes that copying a pair needs besides it: for the comma, and for those that may be overwritten. */
 const PAIR_OVERHEAD = 8
 
-/** Writes a repeated KeyValue as a list. A key is always written, even if it is empty. */
+/** Writes attributes as a JSON list. A key is written even if it is empty. */
 export function writeAttributes(writer: JsonWriter, attributes: readonly KeyValue[]): void {
   const closed = writer.closeList()
   if (attributes.length >= MIN_REMEMBERED) writer.lastList.write(writer, COMMA, attributes, writeAttribute)
@@ -38,8 +38,8 @@ function writeEach(writer: JsonWriter, attributes: readonly KeyValue[]): void {
 function writeAttribute(writer: JsonWriter, tag: number, attribute: KeyValue): void {
   const { key, value, type } = attribute
   const last = writer.blocks.find(key)
-  // 0 and -0 are equal, but not written alike.
-  const isRemembered = type !== 'double'
+  // 0 and -0 are equal, but their texts differ. The list of a kvlist can also be that of an array.
+  const isRemembered = type !== 'double' && type !== 'kvlist'
   if (isRemembered && last !== undefined && last.value === value && last.pair !== undefined) {
     writer.reserve(last.pair.length + PAIR_OVERHEAD)
     writer.copyPair(tag, last.pair)
@@ -48,7 +48,7 @@ function writeAttribute(writer: JsonWriter, tag: number, attribute: KeyValue): v
   const before = writer.written
   const closed = writer.closeObject()
   writeAnyValue(writer, attribute)
-  // Encoding a container may have cleared the pool.
+  // The key is looked up again, because encoding a container may have cleared the pool.
   const known = type === 'array' || type === 'kvlist' ? writer.blocks.find(key) : last
   if (known === undefined) writeFront(writer, key)
   else copyFront(writer, known)
@@ -57,7 +57,7 @@ function writeAttribute(writer: JsonWriter, tag: number, attribute: KeyValue): v
   writer.byte(tag)
 }
 
-/** Writes the members of a KeyValue up to its value, and stores them in the cache. */
+/** Writes the part of a KeyValue before its value, and stores it in the cache. */
 function writeFront(writer: JsonWriter, key: string): void {
   const before = writer.written
   writer.constant(VALUE)
@@ -67,11 +67,13 @@ function writeFront(writer: JsonWriter, key: string): void {
   if (bytes <= MAX_BLOCK_BYTES) writer.blocks.storeKey(key, writer.bytesBetween(writer.start, writer.start + bytes))
 }
 
+/** Writes the stored part of a KeyValue before its value. */
 function copyFront(writer: JsonWriter, known: KeyBlocks): void {
   writer.reserve(known.key.length + PAIR_OVERHEAD)
   writer.start = writer.blocks.copyBefore(writer.view, writer.start, known.key)
 }
 
+/** Writes an AnyValue as a JSON object with one member, or as `{}` if it is empty. */
 export function writeAnyValue(writer: JsonWriter, any: AnyValue): void {
   const closed = writer.closeObject()
   writeMember(writer, any)

@@ -9,7 +9,7 @@ type MemberWriter = (writer: JsonWriter, model: Model) => void
 
 const compiled = new Map<Message, MemberWriter>()
 
-/** Returns the writer of canonical OTLP/JSON for a message, derived from its table. Members are in the order of the proto file. */
+/** Returns the function that writes a message as canonical OTLP/JSON, with the members in the order of the proto file. */
 export function jsonWriterOf<T>(message: Message<T>): (writer: JsonWriter, model: T) => void {
   const known = compiled.get(message as Message)
   if (known) return known as never
@@ -85,6 +85,7 @@ function messageWriter(front: Uint8Array, property: string, message: Message, re
     if (value === undefined) return
     const before = writer.written
     writeMessage(writer, value)
+    // The model contains an empty message for an absent one, so `{}` is removed again.
     if (required && writer.written - before === EMPTY_OBJECT_BYTES) writer.start += EMPTY_OBJECT_BYTES
     else writer.constant(front)
   }

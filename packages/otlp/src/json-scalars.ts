@@ -1,6 +1,6 @@
 import { refuse } from './decode-error.ts'
 
-/** Returns a double as in proto3 JSON: a number, or "NaN", "Infinity" or "-Infinity" in quotes. */
+/** Returns the proto3 JSON text of a double: a number, or "NaN", "Infinity" or "-Infinity" in quotes. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return `"${value}"`
   return Object.is(value, -0) ? '-0' : String(value)
@@ -70,6 +70,7 @@ export function bytesFromJson(json: unknown): Uint8Array {
   return new Uint8Array(bytes)
 }
 
+/** Returns bytes as base64 in quotes. */
 export function bytesText(bytes: Uint8Array): string {
   return `"${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')}"`
 }

@@ -5,26 +5,31 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** The number of UTF-16 units from which the native writer is faster than a loop over units. */
+/** The number of UTF-16 units from which native functions are faster than a loop over units. */
 const NATIVE_FROM = 80
 
 const needsNoEscape = /^[ !#-[\]-~]*$/
 
 /**
- * Writes JSON in reverse. Each member and each element is written with a comma before it. When an object or a list is opened, the comma of
- * its first one is replaced.
+ * Writes JSON in reverse, so an object is closed before its members are written, and opened after them. Each member and each
+ * element is written with a comma before it. The opening bracket replaces the first comma.
  */
 export class JsonWriter extends CachingWriter {
   /** Writes a text in quotes. A lone surrogate becomes U+FFFD, as in UTF-8. */
   text(text: string): void {
-    if (text.length >= NATIVE_FROM ? needsNoEscape.test(text) : this.#shortText(text)) {
-      if (text.length >= NATIVE_FROM) this.quoted(text)
+    if (text.length < NATIVE_FROM) {
+      if (this.#shortText(text)) return
+    } else if (needsNoEscape.test(text)) {
+      this.quoted(text)
       return
     }
     this.raw(Buffer.from(JSON.stringify(text.toWellFormed())))
   }
 
-  /** Writes a short text in quotes, or nothing if it needs an escape or has other characters than those of ASCII. Returns whether it did. */
+  /**
+   * Writes a short text in quotes if it is printable ASCII without quotation marks and backslashes, otherwise nothing. Returns
+   * whether it wrote the text.
+   */
   #shortText(text: string): boolean {
     this.reserve(text.length + 2)
     const { buffer } = this
@@ -40,14 +45,14 @@ export class JsonWriter extends CachingWriter {
     return true
   }
 
-  /** Writes a text in quotes that has only characters of ASCII and needs no escape. */
+  /** Writes a text in quotes. It must be ASCII and need no escapes. */
   quoted(text: string): void {
     this.byte(QUOTE)
     this.ascii(text)
     this.byte(QUOTE)
   }
 
-  /** Writes a text that has only characters of ASCII, as it is. */
+  /** Writes a text without quotes. It must be ASCII. */
   ascii(text: string): void {
     const { length } = text
     this.reserve(length)
@@ -62,7 +67,7 @@ export class JsonWriter extends CachingWriter {
     this.start = at
   }
 
-  /** Writes a short constant. */
+  /** Writes a few bytes, with a loop that is faster for them than `raw`. */
   constant(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     const { buffer } = this

@@ -1,7 +1,7 @@
 import type { ReverseBuffer } from './reverse-buffer.ts'
 import type { KeyValue } from './types.ts'
 
-/** The length of the longest list that is stored. */
+/** The encoded length of the longest list that is stored. */
 const MAX_BYTES = 64 * 1024
 /** The length of the shortest run of equal elements that is copied. Encoding fewer elements is faster. */
 const MIN_RUN = 2
@@ -34,7 +34,7 @@ export class LastList {
   #starts: number[] = [0]
   #newStarts: number[] = []
 
-  /** Writes a repeated KeyValue, each element under `tag`, which takes one byte; `encode` writes one element. */
+  /** Writes attributes, each preceded by `tag`, which takes one byte. `encode` writes one of them, with the tag. */
   write<Writer extends ReverseBuffer>(
     writer: Writer,
     tag: number,

@@ -20,7 +20,7 @@ export class LastMember {
     return true
   }
 
-  /** Stores the bytes that were written since `before`. */
+  /** Stores the bytes that were written since the buffer had `before` of them. Forgets the former member if they are too many. */
   remember(writer: ReverseBuffer, model: object, before: number): void {
     const length = writer.written - before
     this.#model = length > MAX_BYTES ? undefined : model

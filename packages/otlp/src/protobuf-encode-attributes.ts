@@ -98,9 +98,11 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
 }
 
 function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
-  const { key, value } = attribute
+  const { key, value, type } = attribute
   const last = writer.blocks.find(key)
-  if (last !== undefined && last.value === value && last.pair !== undefined) {
+  // The list of a kvlist can also be that of an array, so only one of the types is remembered.
+  const isRemembered = type !== 'kvlist'
+  if (isRemembered && last !== undefined && last.value === value && last.pair !== undefined) {
     writer.reserve(last.pair.length + PAIR_OVERHEAD)
     writer.copyPair(tag, last.pair)
     return
@@ -111,7 +113,7 @@ function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue
   // The key is looked up again, because encoding the values may have cleared the pool.
   const known = writer.blocks.find(key)
   writer.start = pairBefore(writer, writer.start, writer.buffer.length - before, key, known)
-  writer.rememberPair(known, value, writer.written - before)
+  if (isRemembered) writer.rememberPair(known, value, writer.written - before)
   writer.tag(tag)
 }
 

@@ -1,14 +1,15 @@
 const INITIAL_BYTES = 16 * 1024
+/** The size of the largest buffer that `reset` keeps. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
- * A buffer that is filled from its end, so that what is written inside a message is known when its front is written:
+ * A buffer that is filled from its end, so that the length of a message is known when the bytes before it are written:
  *
  *     0            start                    buffer.length
  *     | free ...   | written, newest first  |
  *
- * Everything is therefore written in reverse: the last field first, and for each field the value before its name or tag. `written`
- * counts from the end and stays valid when the buffer grows; absolute offsets do not.
+ * Everything is therefore written in reverse: the last field first, and for each field the value, then its tag or name.
+ * `written` counts from the end and stays valid when the buffer grows; absolute offsets do not.
  */
 export class ReverseBuffer {
   buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
@@ -32,6 +33,7 @@ export class ReverseBuffer {
     return this.bytesBetween(this.start, this.buffer.length)
   }
 
+  /** Returns the bytes between two offsets, which are valid until the next write. */
   bytesBetween(start: number, end: number): Uint8Array {
     return new Uint8Array(this.buffer.buffer, start, end - start)
   }
@@ -47,11 +49,13 @@ export class ReverseBuffer {
     this.start = start
   }
 
+  /** Writes one byte. */
   byte(value: number): void {
     this.reserve(1)
     this.buffer[--this.start] = value
   }
 
+  /** Writes bytes as they are. */
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     this.start -= bytes.length

@@ -5,7 +5,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { FastExchange } from './fast-exchange.ts'
 import { accepted, front, head, json, open, post, type RawReply, start } from './http-front.harness.ts'
 
-const late = async (): Promise<Gate> => {
+/** Delays all answers until the returned gate is opened. */
+const delayAnswers = (): Gate => {
   const answered = new Gate()
   front.ingest.answer = async () => {
     await answered.opened
@@ -14,17 +15,17 @@ const late = async (): Promise<Gate> => {
   return answered
 }
 
-/** Counts the requests that begin on the fast path. */
-function countFast() {
+/** Returns an array that gets an element for each request that begins on the fast path. */
+function recordFastRequests() {
   const spy = vi.spyOn(FastExchange, 'take')
   onTestFinished(() => spy.mockRestore())
   return spy.mock.calls
 }
 
 describe('the fast path', () => {
-  test('reads the requests of a connection until there is another one', async () => {
+  test('reads the requests of exporters until another request arrives on the connection', async () => {
     await start()
-    const fast = countFast()
+    const fast = recordFastRequests()
     const client = await open()
     for (const body of ['a', 'b']) await client.send(post(body)).reply()
     expect(fast.length).toBe(2)
@@ -36,7 +37,7 @@ describe('the fast path', () => {
 
   test('is not used if it is switched off', async () => {
     await start({ settings: { fastPath: false } })
-    const fast = countFast()
+    const fast = recordFastRequests()
     const client = await open()
     expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
     expect(fast.length).toBe(0)
@@ -59,10 +60,10 @@ describe('the fast path', () => {
     expect(await replyTo(true)).toEqual(await replyTo(false))
   })
 
-  test('passes on a request that arrives before an answer, after that answer', async () => {
+  test('leaves a request that arrives before an answer to node:http, after that answer', async () => {
     await start()
-    const answered = await late()
-    const fast = countFast()
+    const answered = delayAnswers()
+    const fast = recordFastRequests()
     const client = await open()
     client.send(post('first'))
     await front.ingest.untilSent(1)
@@ -77,7 +78,7 @@ describe('the fast path', () => {
     expect(fast.length).toBe(1)
   })
 
-  test('ignores what follows a last request', async () => {
+  test('ignores bytes after a request with Connection: close', async () => {
     await start()
     const client = await open()
     client.send(post('a', { connection: 'close' }).subarray(0, -1))
@@ -99,7 +100,7 @@ describe('the fast path', () => {
     client.socket.pause()
     const request = post('abc')
     let sent = 0
-    // Each request is sent after the answer to the one before was produced, so that none is passed on.
+    // Each request is sent after the previous one has been forwarded, so that none goes to node:http.
     for (; sent < 1_000; sent += 1) {
       client.send(request)
       const isAnswered = await Promise.race([
@@ -116,7 +117,7 @@ describe('the fast path', () => {
   test('X-5: aborts a request if its client closes its side before the answer, as node:http does', async () => {
     const aborted = async (fastPath: boolean): Promise<number> => {
       await start({ settings: { fastPath } })
-      await late()
+      delayAnswers()
       const client = await open()
       client.send(post('abc'))
       await front.ingest.untilSent(1)
@@ -130,7 +131,7 @@ describe('the fast path', () => {
 })
 
 test('a socket that was read and paused gives its unread bytes to its next owner', async () => {
-  // What the fast path relies on when it passes a connection to node:http.
+  // The fast path relies on this when it passes a connection to node:http.
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')

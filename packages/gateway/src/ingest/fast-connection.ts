@@ -3,11 +3,11 @@ import { type FastHead, FastHeadReader } from './fast-head.ts'
 import type { BodySink } from './http-request.ts'
 import type { ReadingHolds } from './listener-connection.ts'
 
-/** Serves the requests of one connection that the gateway reads itself. */
+/** Serves the requests that the gateway reads from one connection without node:http. */
 export interface FastRequests {
-  /** Returns whether requests with this path are served. All others go to node:http. */
+  /** Returns whether requests with this path are served. Requests with other paths go to node:http. */
   servesPath(path: string): boolean
-  /** Begins a request. Its body and its end follow. Must not throw. */
+  /** Begins a request, and returns the receiver of its body. Must not throw. */
   begin(head: FastHead, output: FastConnection): BodySink
 }
 
@@ -28,11 +28,14 @@ export type FastSocket = Pick<
 >
 
 /**
- * One connection over HTTP/1.1, with requests that are read directly from its socket.
+ * One HTTP/1.1 connection; its requests are read directly from its socket, one at a time.
  *
- * A piece of data that is not the beginning of a request as in `readFastHead` goes to node:http, and with it the connection
- * for the rest of its life. So does a request that is followed by more bytes than its own, and what a client sends before
- * it has been answered: here a connection has one request at a time.
+ * The connection goes to node:http for the rest of its life, together with the bytes that are still unread, when
+ *
+ * - the bytes after an answer do not begin with a complete head that `readFastHead` accepts,
+ * - the path of the request is not served here,
+ * - more bytes arrive with a request than its own, or
+ * - more bytes arrive before the request has been answered.
  *
  *     piece ──► complete head, known path, at most its own body ──► request ──► rest of its body ──► answered ──┐
  *       ▲  │                                                                                                   │
@@ -48,14 +51,18 @@ export class FastConnection {
   #request: BodySink | undefined
   /** The number of bytes of the body that have not arrived. */
   #missingBytes = 0
-  /** The bytes that arrived after a request and before its answer. */
+  /** The bytes that arrived after the end of a request and before its answer. */
   #early: Buffer[] = []
   /** Whether reading is paused because the reader of the body is full. */
   #isBodyHeld = false
-  /** Whether the connection ends with the answer that was written last. */
+  /** Whether the last answer of the connection has been written. Everything that arrives afterwards is ignored. */
   #isEnding = false
 
-  /** @param leave passes the connection to node:http, with the bytes that it has to read first */
+  /**
+   * Starts to read from the socket.
+   *
+   * @param leave passes the connection to node:http, which must read the unread bytes first
+   */
   constructor(
     socket: FastSocket,
     holds: ReadingHolds,
@@ -77,25 +84,24 @@ export class FastConnection {
     return this.#socket.destroyed
   }
 
-  /** Writes a reply, or a part of one. */
+  /** Writes a reply in latin1. Pauses reading while the client does not read its replies. */
   write(text: string): void {
     if (this.#socket.writableEnded) {
       this.#socket.destroy()
     } else if (!this.#socket.write(text, 'latin1')) {
-      // The client does not read its answers, so its requests are not read either.
       this.#holds.holdReading('unsent')
       this.#socket.once('drain', this.#onDrain)
     }
   }
 
-  /** Ends the request: it is answered, and its body has arrived. `isLast`: the connection ends with this answer. */
+  /** Ends the request after its answer and its body. `isLast`: the connection is closed when the answer has been sent. */
   requestEnded(isLast: boolean): void {
     this.#request = undefined
     if (isLast) {
       this.#isEnding = true
       this.#socket.destroySoon()
     } else if (this.#early.length > 0) {
-      this.#passOn(Buffer.concat(this.#early))
+      this.#passToNode(Buffer.concat(this.#early))
     }
   }
 
@@ -116,7 +122,7 @@ export class FastConnection {
   }
 
   readonly #onEnd = (): void => {
-    // The client has gone within a body. Otherwise what has been written is sent first, as node:http does.
+    // A body that is incomplete will never be complete. Otherwise written replies are sent first, as node:http does.
     if (this.#missingBytes > 0) this.#socket.destroy()
     else this.#socket.end()
   }
@@ -132,7 +138,7 @@ export class FastConnection {
   #begin(piece: Buffer): void {
     const head = this.#heads.read(piece)
     if (head === undefined || piece.length > head.headBytes + head.bodyBytes || !this.#requests.servesPath(head.path)) {
-      this.#passOn(piece)
+      this.#passToNode(piece)
       return
     }
     this.#missingBytes = head.bodyBytes
@@ -162,14 +168,14 @@ export class FastConnection {
   }
 
   /** Passes the connection to node:http for the rest of its life. */
-  #passOn(unread: Buffer): void {
+  #passToNode(unread: Buffer): void {
     const socket = this.#socket
     if (socket.destroyed) return
     socket.off('data', this.#onData)
     socket.off('end', this.#onEnd)
     socket.off('close', this.#onClose)
     socket.off('drain', this.#onDrain)
-    // While reading was paused, the socket may have buffered more.
+    // The socket may have buffered more bytes while reading was paused.
     const pieces = [unread]
     while (socket.readableLength > 0) pieces.push(socket.read())
     this.#leave(pieces.length === 1 ? unread : Buffer.concat(pieces))

@@ -10,11 +10,15 @@ import type { Framing } from './request-validator.ts'
 
 const framing: Framing = { requiresHost: true, declaresLength: true }
 
+/** The state that all requests of a front share, with what the fast path needs. */
 export interface FastExchangeContext extends HttpExchangeContext {
   readonly replyText: ReplyText
 }
 
-/** Serves the requests of one connection, most of which have the same headers as the last one. */
+/**
+ * Serves the requests of one connection that the gateway reads itself. The interpretation of the last headers is kept, because
+ * most requests repeat them.
+ */
 export class FastExchanges implements FastRequests {
   readonly #context: FastExchangeContext
   readonly #connection: Connection
@@ -52,7 +56,7 @@ interface ReadRequest {
   readonly keepsAlive: boolean
 }
 
-/** One request over HTTP/1.1 that the gateway has read itself. */
+/** One request over HTTP/1.1 that the gateway has read without node:http. */
 export class FastExchange extends Http1Exchange {
   readonly #replyText: ReplyText
   readonly #output: FastConnection
@@ -96,7 +100,7 @@ export class FastExchange extends Http1Exchange {
     this.#output.requestEnded(this.#isEnding)
   }
 
-  /** Does nothing: a request with `Expect` is read by node:http. */
+  /** Does nothing, because requests with `Expect` are always read by node:http. */
   protected override writeContinue(): void {}
 
   override resumeBody(): void {

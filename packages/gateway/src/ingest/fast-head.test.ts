@@ -6,7 +6,7 @@ const requestLine = 'POST /v1/traces HTTP/1.1'
 const headOf = (...all: readonly string[]): Buffer => Buffer.from(`${all.join('\r\n')}\r\n\r\n`, 'latin1')
 const read = (...more: readonly string[]) => readFastHead(headOf(requestLine, ...lines, ...more))
 
-test('reads the head of an exporter, and nothing of its body', () => {
+test('reads the head of an exporter, and ignores the body after it', () => {
   const head = headOf(requestLine, ...lines, 'User-Agent: \t an exporter \t')
   expect(readFastHead(Buffer.concat([head, Buffer.from('abc')]))).toEqual({
     path: '/v1/traces',
@@ -104,7 +104,7 @@ describe('P-28: leaves to node:http', () => {
   })
 })
 
-describe('a reader of repeated heads', () => {
+describe('FastHeadReader', () => {
   const withLength = (length: string, token = 't') =>
     headOf(requestLine, 'Host: gateway', `Content-Length: ${length}`, `Authorization: Bearer ${token}`)
 

@@ -1,26 +1,27 @@
 /**
- * The head of a request as OTLP exporters send it, read strictly. The grammar is narrower than that of HTTP/1.1, so that
- * no other reader can understand an accepted head differently.
+ * The request line and the headers of a request in the form that OTLP exporters send. The accepted grammar is narrower than that
+ * of HTTP/1.1, so that no other reader can understand an accepted head differently.
  */
 export interface FastHead {
   readonly path: string
-  /** Names and values in turn, as in `rawHeaders` of node:http, without Content-Length. */
+  /** Alternating names and values, as in `rawHeaders` of node:http, without Content-Length. */
   readonly rawHeaders: readonly string[]
   /** The value of Content-Length. */
   readonly bodyBytes: number
-  /** Whether the client keeps the connection after the answer. */
+  /** Whether the client keeps the connection open after the answer. */
   readonly keepsAlive: boolean
-  /** The length of the head, including the empty line. */
+  /** The length of the head in bytes, including the empty line. */
   readonly headBytes: number
-  /** The position of the digits of Content-Length in the head that was read last in full. */
+  /** The position of the first digit of Content-Length. In a repeated head it is the position in the remembered one. */
   readonly lengthStart: number
+  /** The position after the last digit of Content-Length. In a repeated head it is the position in the remembered one. */
   readonly lengthEnd: number
 }
 
-/** The limits on a head. Both are below those of node:http, which reads every longer head. */
+/** The limits of this reader. They are below those of node:http, to which heads beyond them are left. */
 const MAX_HEAD_BYTES = 8 * 1024
 const MAX_HEADERS = 32
-/** More digits than these may exceed the integers that a number represents exactly. */
+/** The highest number of digits for which every integer is a safe one. */
 const MAX_LENGTH_DIGITS = 15
 
 const TAB = 0x09
@@ -34,16 +35,16 @@ const COLON = 0x3a
 const METHOD = Buffer.from('POST /')
 const VERSION = Buffer.from(' HTTP/1.1\r\n')
 
-/** The classes of bytes, as bits. */
+/** The classes that a byte can belong to, as bits. */
 const IN_PATH = 1
 const IN_NAME = 2
 const IN_VALUE = 4
-const classes = classesOfBytes()
+const byteClasses = classesOfBytes()
 
-/** How a header takes part in the framing of the request; other headers do not. */
+/** The role of a header in the framing of the request. Headers that are not in `framings` have none. */
 type Framing = 'connection' | 'host' | 'length' | 'foreign'
 
-/** A head with a `foreign` header is left to node:http. */
+/** The headers that concern the framing. A head with a `foreign` one is left to node:http. */
 const framings: ReadonlyMap<string, Framing> = new Map<string, Framing>([
   ['connection', 'connection'],
   ['content-length', 'length'],
@@ -59,9 +60,11 @@ const framings: ReadonlyMap<string, Framing> = new Map<string, Framing>([
 ])
 
 /**
- * Returns the head at the beginning of `bytes`. Returns `undefined` if the head is incomplete, or is anything but
- * `POST <path> HTTP/1.1` with one Host, one Content-Length, at most one Connection that is `keep-alive` or `close`, no other
- * header that concerns the framing, and values of visible ASCII characters, blanks and tabs.
+ * Returns the head at the beginning of `bytes`, or `undefined` if node:http must read it. A head is accepted if it is complete and
+ * consists of `POST <path> HTTP/1.1`, one Host, one Content-Length, at most one Connection, which is `keep-alive` or `close`, and
+ * headers that do not concern the framing. Values are not empty, and have only visible ASCII characters, spaces and tabs.
+ *
+ * @see docs/decisions/0019-fast-path.md
  */
 export function readFastHead(bytes: Buffer): FastHead | undefined {
   const limit = Math.min(bytes.length, MAX_HEAD_BYTES)
@@ -93,7 +96,7 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
         hosts += 1
         break
       case 'length':
-        // Node 20 refuses a tab after the digits.
+        // Node 20 rejects a tab after the digits, and Node 24 accepts it.
         if (bodyBytes !== -1 || valueEnd !== lineEnd) return undefined
         bodyBytes = lengthIn(bytes, valueStart, valueEnd)
         if (bodyBytes === -1) return undefined
@@ -118,25 +121,25 @@ export function readFastHead(bytes: Buffer): FastHead | undefined {
   return { path, rawHeaders, bodyBytes, keepsAlive: connection !== 'close', headBytes, lengthStart, lengthEnd }
 }
 
-/** The longest head that a `FastHeadReader` remembers: each connection has one. */
+/** The length of the longest head that is remembered. Each connection has a `FastHeadReader`, so this bounds memory. */
 const MAX_REMEMBERED_BYTES = 1024
 
 /**
  * Reads the heads of one connection. An exporter sends the same head with each request, except for the value of
- * Content-Length, so a head is first compared with the last one. `rawHeaders` of equal heads is the same array.
+ * Content-Length, so each head is first compared with the last one. Equal heads share one `rawHeaders` array.
  */
 export class FastHeadReader {
   #last: FastHead | undefined
   #lastBytes: Buffer = Buffer.alloc(0)
 
-  /** Returns the head at the beginning of `bytes`, like `readFastHead`. */
+  /** Returns the same as `readFastHead`, except for `lengthStart` and `lengthEnd` of a repeated head. */
   read(bytes: Buffer): FastHead | undefined {
     const repeated = this.#last && this.#repeated(bytes, this.#last)
     if (repeated !== undefined) return repeated
     const head = readFastHead(bytes)
     if (head !== undefined && head.headBytes <= MAX_REMEMBERED_BYTES) {
       this.#last = head
-      // A copy, because `bytes` has a body too.
+      // A copy, because a view would keep the body in memory.
       this.#lastBytes = Buffer.from(bytes.subarray(0, head.headBytes))
     }
     return head
@@ -158,8 +161,8 @@ export class FastHeadReader {
 }
 
 /**
- * Returns the value of a Content-Length, or -1 if it is not a number in its shortest form. `end` is the position after
- * its last digit.
+ * Returns the value of a Content-Length, or -1 if it is not a decimal number in its shortest form or has too many digits. `end` is
+ * the position after its last digit.
  */
 function lengthIn(bytes: Uint8Array, start: number, end: number): number {
   const digits = end - start
@@ -179,10 +182,10 @@ function hasAt(bytes: Uint8Array, start: number, expected: Uint8Array): boolean 
   return true
 }
 
-/** Returns the position of the first byte outside the class, at most `limit`. */
+/** Returns the position of the first byte from `start` on that is not in the class, at most `limit`. */
 function endOfClass(bytes: Uint8Array, start: number, limit: number, bit: number): number {
   let at = start
-  while (at < limit && (classes[bytes[at]!]! & bit) !== 0) at += 1
+  while (at < limit && (byteClasses[bytes[at]!]! & bit) !== 0) at += 1
   return at
 }
 
@@ -203,12 +206,12 @@ function endWithoutBlanks(bytes: Uint8Array, start: number, end: number): number
 }
 
 function classesOfBytes(): Uint8Array {
-  const made = new Uint8Array(256)
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-  for (const char of `${letters}/-._`) made[char.charCodeAt(0)]! |= IN_PATH
+  const table = new Uint8Array(256)
+  const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+  for (const char of `${alphanumerics}/-._`) table[char.charCodeAt(0)]! |= IN_PATH
   // The token characters of RFC 9110, section 5.6.2.
-  for (const char of `${letters}!#$%&'*+-.^_\`|~`) made[char.charCodeAt(0)]! |= IN_NAME
-  for (let byte = SPACE; byte < 0x7f; byte += 1) made[byte]! |= IN_VALUE
-  made[TAB]! |= IN_VALUE
-  return made
+  for (const char of `${alphanumerics}!#$%&'*+-.^_\`|~`) table[char.charCodeAt(0)]! |= IN_NAME
+  for (let byte = SPACE; byte < 0x7f; byte += 1) table[byte]! |= IN_VALUE
+  table[TAB]! |= IN_VALUE
+  return table
 }

@@ -83,7 +83,7 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
     }
   }
 
-  /** Begins with a head that has been read before. */
+  /** Begins the request like `begin`, with a request target and a head that have already been interpreted. */
   protected beginRead(
     method: string,
     target: RequestTarget,

@@ -4,20 +4,20 @@ import { DISCARD_MS } from './discard-limits.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { BodyReceiver, Connection } from './listener-connection.ts'
 
-/** A reply and what follows it. */
+/** A reply, and what it means for the exchange and its connection. */
 export interface Http1Reply {
   readonly status: number
   readonly headers: FlatHeaders
   readonly body: Uint8Array | undefined
-  /** Whether the connection ends with this reply, so that it says `Connection: close`. */
+  /** Whether the connection ends with this reply, which then has `Connection: close`. */
   readonly isClosing: boolean
   /** Whether the exchange ends with this reply. Otherwise `endReply` follows when the rest of the body has arrived. */
   readonly isLast: boolean
 }
 
 /**
- * One request over HTTP/1, with its effects on the connection. Subclasses write replies to connections that node:http reads,
- * or to those that the gateway reads itself.
+ * One request over HTTP/1, with its effects on the connection. One subclass writes replies through node:http, the other one
+ * directly to the socket.
  */
 export abstract class Http1Exchange extends HttpExchange implements BodyReceiver {
   protected readonly connection: Connection
@@ -29,9 +29,10 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
     connection.bodyReceiver = this
   }
 
-  /** Whether nothing can be written any more. */
+  /** Whether replies can no longer be written. */
   protected abstract get isOutputGone(): boolean
   protected abstract writeReply(reply: Http1Reply): void
+  /** Ends a reply that was written with `isLast: false`. */
   protected abstract endReply(): void
 
   override onBodyEnd(): void {
@@ -66,7 +67,7 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
     this.connection.cut()
   }
 
-  /** Must precede the last write: the next request of the connection may begin during it. */
+  /** Ends the request on its connection. Must precede the last write, during which the next request may begin. */
   #leaveConnection(): void {
     this.connection.bodyReceiver = undefined
     this.connection.requestEnded()
@@ -74,7 +75,8 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
 }
 
 /**
- * Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost.
+ * Returns bytes as text in which each character stands for one byte (latin1). Node writes a head and a text in one piece, but a
+ * head and bytes in two, at twice the cost.
  */
 export function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')

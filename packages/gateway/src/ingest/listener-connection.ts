@@ -34,14 +34,14 @@ export interface ConnectionPlace {
 }
 
 /**
- * The reasons for which nothing is read from a connection, as bits: a rejected credential, a reader of the body that is
- * full, a request that arrived before the answer to its predecessor, and answers that the client does not read. node:http
- * handles all but the first one itself.
+ * The reasons for not reading from a connection, as bits: a rejected credential, a body buffer that is full, bytes that arrived
+ * before the answer to the current request, and replies that the client does not read. While node:http reads the connection,
+ * it handles all but the first one itself.
  */
 const holds = { rejected: 1, body: 2, early: 4, unsent: 8 } as const
 type Hold = keyof typeof holds
 
-/** Pauses and resumes reading from a connection. It is read while there is no reason to pause it. */
+/** Pauses and resumes reading from a connection, which is read while no reason holds it. */
 export interface ReadingHolds {
   holdReading(reason: Hold): void
   releaseReading(reason: Hold): void

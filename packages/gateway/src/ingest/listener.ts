@@ -26,7 +26,7 @@ export type { IngestRequest } from './http-request.ts'
 /** Handles requests over HTTP/1 and HTTP/2. Must answer every request and must not throw. */
 export interface Front {
   onHttp1(request: IngestRequest, response: ServerResponse): void
-  /** Returns what serves the requests of a connection that the gateway reads without node:http. */
+  /** Returns the server of the requests that the gateway reads from a connection without node:http. */
   fastRequests(connection: Connection): FastRequests
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
@@ -262,7 +262,7 @@ class OpenListener implements Listener {
     this.#newSession = undefined
   }
 
-  /** Reads the connection without node:http, until something arrives that node:http must read. */
+  /** Reads the connection without node:http until bytes arrive that node:http must read. */
   #readFast(socket: Socket, connection: Connection): void {
     new FastConnection(socket, connection, this.#fronts.http.fastRequests(connection), (unread) => {
       this.#http1.emit('connection', socket)

@@ -38,7 +38,7 @@ export class NodeExchange extends Http1Exchange {
       response.end(text, 'latin1')
       return
     }
-    // The reply is sent but not ended yet: Node would otherwise close a connection that is not kept alive.
+    // Not `end`: Node would close a connection that is not kept alive before the rest of the body has been read.
     if (text === undefined) response.flushHeaders()
     else response.write(text, 'latin1')
   }
@@ -48,7 +48,7 @@ export class NodeExchange extends Http1Exchange {
   }
 
   protected override writeContinue(): void {
-    // An HTTP/1.0 client would take it for the reply (RFC 9110, section 10.1.1).
+    // An HTTP/1.0 client would mistake `100 Continue` for the reply (RFC 9110, section 10.1.1).
     if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
   }
 

@@ -2,12 +2,14 @@ import { STATUS_CODES, validateHeaderValue } from 'node:http'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import { bytesAsText } from './http1-exchange.ts'
 
-/** Returns replies over HTTP/1.1 as latin1 texts, with the headers that node:http would add. */
+/**
+ * Formats replies over HTTP/1.1, with the headers that node:http would add. Keeps the last text, because most replies of a second
+ * are the same success.
+ */
 export class ReplyText {
   readonly #nowMs: () => number
   #second = Number.NaN
   #date = ''
-  /** The last reply. Most replies are the same success within one second. */
   #status = 0
   #headers: FlatHeaders | undefined
   #body: Uint8Array | undefined
@@ -18,7 +20,11 @@ export class ReplyText {
     this.#nowMs = nowMs
   }
 
-  /** `isEnding`: the connection ends with this reply. */
+  /**
+   * Returns a reply as text in which each character stands for one byte (latin1). `isEnding`: the connection ends with this reply.
+   *
+   * @throws {TypeError} if the value of a header has a character that is not allowed, such as a line end
+   */
   of(status: number, headers: FlatHeaders, body: Uint8Array | undefined, isEnding: boolean): string {
     const nowMs = this.#nowMs()
     const second = Math.floor(nowMs / 1_000)
@@ -45,7 +51,6 @@ export class ReplyText {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
     for (let at = 0; at < headers.length; at += 2) {
       const [name, value] = [headers[at]!, headers[at + 1]!]
-      // Throws for a line end, as node:http does.
       validateHeaderValue(name, value)
       text += `${name}: ${value}\r\n`
     }

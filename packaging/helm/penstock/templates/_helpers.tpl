@@ -11,7 +11,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Labels that select the pods of a part: a list of the root context and the name of the part. */}}
+{{/* Returns the labels that select the pods of a component. The argument is a list: the root context, the component. */}}
 {{- define "penstock.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: {{ include "penstock.name" $root }}
@@ -52,7 +52,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* The path of an entry of the Secret in the containers. */}}
+{{/* Returns the path at which the containers find an entry of the Secret. */}}
 {{- define "penstock.secretFile" -}}
 /run/secrets/penstock/{{ . }}
 {{- end }}

@@ -10,10 +10,10 @@ import { until } from '../gateway/until.ts'
 
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const suite = 'bookworm'
-/** The packages of a small server: systemd as the first process, and the libraries of Node. */
+/** The Debian packages of a small server: systemd, which is the first process, and the libraries of Node. */
 const packages = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'ca-certificates']
 
-/** Returns the archive of a Debian with systemd. It is built once a month into the user's cache. */
+/** Returns the path of an archive of Debian with systemd. It is built once a month into the user's cache. */
 function debianArchive(): string {
   const month = new Date().toISOString().slice(0, 7)
   const hash = createHash('sha256')
@@ -30,7 +30,7 @@ function debianArchive(): string {
   return cached
 }
 
-/** The files of a machine on which systemd is the first process, with the network of the host. */
+/** The root directory of a machine on which systemd is the first process. */
 export class MachineRoot implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'penstock-machine-'))
 
@@ -43,7 +43,7 @@ export class MachineRoot implements Disposable {
   }
 }
 
-/** A machine that systemd-nspawn has booted. */
+/** A machine that systemd-nspawn has booted, with the network of the host. */
 export class BootedMachine implements AsyncDisposable {
   readonly console = new Sink()
   readonly #child: ChildProcess
@@ -63,7 +63,7 @@ export class BootedMachine implements AsyncDisposable {
     return spawnSync('nsenter', args, { encoding: 'utf8' })
   }
 
-  /** Waits until systemd has started everything. */
+  /** Waits until systemd has started all units. @throws {Error} with the console's text if the machine ends before */
   async booted(): Promise<void> {
     const isBooted = () =>
       this.#child.exitCode !== null ||
