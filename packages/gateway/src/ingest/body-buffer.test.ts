@@ -22,3 +22,11 @@ test('returns the same body for any pieces and any declared length, and does not
     { numRuns: 50 },
   )
 })
+
+test('does not hold the first piece of a body that is not complete', () => {
+  const piece = Buffer.from('abc')
+  const body = new BodyBuffer(4)
+  body.add(piece)
+  expect(body.bytes().buffer).not.toBe(piece.buffer)
+  expect(Buffer.from(body.bytes()).toString()).toBe('abc')
+})

@@ -3,7 +3,8 @@ const empty = new Uint8Array(0)
 
 /**
  * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, so that
- * a body that arrives byte by byte takes at most twice its size.
+ * a body that arrives byte by byte takes at most twice its size. The first piece of a body that is not complete is copied at
+ * once, because it may be part of a larger allocation, which a slow client must not hold.
  */
 export class BodyBuffer {
   #bytes: Uint8Array = empty
@@ -19,7 +20,7 @@ export class BodyBuffer {
 
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length
-    if (this.#length === 0) {
+    if (this.#length === 0 && (this.#expectedBytes === undefined || length >= this.#expectedBytes)) {
       this.#bytes = piece
     } else {
       if (this.#isBorrowed || length > this.#bytes.length) this.#grow(length)

@@ -64,6 +64,18 @@ test('Pieces keep their bytes when other connections are read', async () => {
   expect(textOf(own.pieces[1])).toBe('b'.repeat(200_000))
 })
 
+test('A piece holds at most 64 times its length, or the pool of Buffer.allocUnsafe', async () => {
+  const own = await open()
+  const client = await own.connect()
+  for (const bytes of [1, 511, 512, 2_000, 8_192, 8_193, 40_000]) {
+    const before = own.pieces[0]!.length
+    await sent(own, client, 0, 'x'.repeat(bytes))
+    for (const { length, buffer } of own.pieces[0]!.slice(before)) {
+      expect(buffer.byteLength).toBeLessThanOrEqual(Math.max(64 * length, Buffer.poolSize))
+    }
+  }
+})
+
 test('A paused socket emits nothing until it is resumed', async () => {
   const own = await open()
   const client = await own.connect()

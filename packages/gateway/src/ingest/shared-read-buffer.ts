@@ -3,6 +3,15 @@ import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
 /** The most that is read at once, as much as Node itself reads. */
 const BUFFER_BYTES = 64 * 1024
 
+/**
+ * Pieces of these lengths share slabs of memory, because an allocation for each would cost as much as the rest of a read.
+ * A slab is freed when none of its pieces is used any more. So a piece holds at most 64 times its length, which is less
+ * than in the pool of `Buffer.allocUnsafe`, from which shorter pieces come.
+ */
+const SLAB_BYTES = 32 * 1024
+const MIN_SHARED_BYTES = 512
+const MAX_SHARED_BYTES = 8 * 1024
+
 /** The handle of a TCP socket. Node does not document it, but its own modules pass handles from socket to socket. */
 interface Handle {
   useUserBuffer?(buffer: Uint8Array): void
@@ -20,6 +29,8 @@ type AdoptionOptions = SocketConstructorOpts & { readonly handle: Handle; readon
  */
 export class SharedReadBuffer {
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  #slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+  #slabUsed = 0
 
   /**
    * Returns a socket with the connection of `accepted`, whose server must have `pauseOnConnect` and `allowHalfOpen`. It
@@ -43,9 +54,20 @@ export class SharedReadBuffer {
   }
 
   #pass(socket: Socket, bytes: number): boolean {
-    const piece = Buffer.allocUnsafe(bytes)
+    const piece = this.#pieceOf(bytes)
     this.#buffer.copy(piece, 0, 0, bytes)
     socket.emit('data', piece)
     return true
+  }
+
+  #pieceOf(bytes: number): Buffer {
+    if (bytes < MIN_SHARED_BYTES || bytes > MAX_SHARED_BYTES) return Buffer.allocUnsafe(bytes)
+    if (this.#slabUsed + bytes > SLAB_BYTES) {
+      this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      this.#slabUsed = 0
+    }
+    const start = this.#slabUsed
+    this.#slabUsed += bytes
+    return this.#slab.subarray(start, start + bytes)
   }
 }
