@@ -7,7 +7,7 @@ interface Open {
   readonly server: Server
   /** The sockets after `adopt`, in the order of their connections. */
   readonly sockets: Socket[]
-  /** What each of them has emitted. The pieces are looked at only when the test asks for them. */
+  /** The pieces that each of them has emitted. */
   readonly pieces: Buffer[][]
   connect(): Promise<Socket>
 }
@@ -109,7 +109,7 @@ test('The server is closed when the last socket is', async () => {
   expect(own.sockets[0]!.destroyed).toBe(true)
 })
 
-test('A socket whose handle cannot read into a buffer is returned itself, and is read', async () => {
+test('A socket is returned itself, and is read, if its handle cannot read into a buffer', async () => {
   const accepted: Socket[] = []
   const own = await open((socket) => {
     accepted.push(socket)

@@ -19,13 +19,13 @@ interface Handle {
 
 type HandleOwner = { _handle?: Handle | null }
 
-/** What the constructor of a socket takes beside the options that are in its types. */
+/** The options of the constructor of a socket, with two that its types lack. */
 type AdoptionOptions = SocketConstructorOpts & { readonly handle: Handle; readonly onread: OnReadOpts }
 
 /**
  * Reads accepted sockets into one buffer. Node allocates 64 KiB for each read of a socket and copies what has arrived to a
- * buffer of its size, which for a small request costs more than the system call. The option `onread` avoids it, but
- * applies only to sockets that a program creates. So the handle of an accepted socket is given to a new one.
+ * buffer of its size, which takes about a microsecond. The option `onread` avoids it, but applies only to sockets that a
+ * program creates. So the handle of an accepted socket is given to a new one.
  */
 export class SharedReadBuffer {
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
@@ -33,9 +33,9 @@ export class SharedReadBuffer {
   #slabUsed = 0
 
   /**
-   * Returns a socket with the connection of `accepted`, whose server must have `pauseOnConnect` and `allowHalfOpen`. It
-   * emits a copy of what arrives as `data`. `accepted` must not be used any more, unless it is itself returned, which
-   * happens if its handle cannot read into a given buffer.
+   * Returns a socket with the connection of `accepted`, which must come from a server with `pauseOnConnect` and
+   * `allowHalfOpen`. It emits a copy of the received bytes as `data`. `accepted` must not be used any more, unless it is
+   * itself returned, which happens if its handle cannot read into a given buffer.
    */
   adopt(accepted: Socket): Socket {
     const owner = accepted as unknown as HandleOwner
