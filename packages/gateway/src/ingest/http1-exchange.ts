@@ -21,6 +21,8 @@ export interface Http1Reply {
  */
 export abstract class Http1Exchange extends HttpExchange implements BodyReceiver {
   protected readonly connection: Connection
+  /** Whether this request has set the time at which the connection is cut. */
+  #hasSetCut = false
 
   protected constructor(context: HttpExchangeContext, connection: Connection) {
     super(context, connection)
@@ -36,7 +38,7 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
   protected abstract endReply(): void
 
   override onBodyEnd(): void {
-    this.connection.bodyReceiver = undefined
+    this.#stopReceiving()
     super.onBodyEnd()
   }
 
@@ -55,7 +57,9 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
     const isLast = this.isBodyOver
     if (isLast) this.#leaveConnection()
     this.writeReply({ status, headers, body, isClosing, isLast })
-    if (!isLast) connection.cutAfter(DISCARD_MS)
+    if (isLast) return
+    this.#hasSetCut = true
+    connection.cutAfter(DISCARD_MS)
   }
 
   protected override finish(): void {
@@ -69,8 +73,13 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
 
   /** Ends the request on its connection. Must precede the last write, during which the next request may begin. */
   #leaveConnection(): void {
-    this.connection.bodyReceiver = undefined
-    this.connection.requestEnded()
+    this.#stopReceiving()
+    this.connection.requestEnded(this.#hasSetCut)
+  }
+
+  /** With pipelining, the body of the next request may already be arriving. Its time limits must remain. */
+  #stopReceiving(): void {
+    if (this.connection.bodyReceiver === this) this.connection.bodyReceiver = undefined
   }
 }
 

@@ -177,9 +177,10 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
     return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
   }
 
-  requestEnded(): void {
+  /** @param hasSetCut whether the request has called `cutAfter`, which then no longer applies */
+  requestEnded(hasSetCut: boolean): void {
     this.#underWay -= 1
-    this.#cutAtMs = undefined
+    if (hasSetCut) this.#cutAtMs = undefined
   }
 
   get hasRequests(): boolean {

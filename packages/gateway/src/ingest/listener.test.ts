@@ -163,6 +163,27 @@ onBothPaths(() => {
       expect(front.ingest.reservedBytes).toBe(0)
     })
 
+    test('within the body of a request that was sent together with an answered one', async () => {
+      await start()
+      const client = await open()
+      client.send(post('abc') + head({ 'content-length': '500' })).send('abc')
+      expect(await client.reply()).toMatchObject({ status: 200 })
+      await front.clock.advance(17_000)
+      expect(await client.reply()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+      await client.closed
+      expect(front.ingest.reservedBytes).toBe(0)
+    })
+
+    test('within the body of a refused request that was sent together with an answered one', async () => {
+      await start()
+      const client = await open()
+      client.send(post('abc') + head({ authorization: 'Bearer bad', 'content-length': '500' })).send('abc')
+      expect(await client.reply()).toMatchObject({ status: 200 })
+      expect(await client.reply()).toMatchObject({ status: 401 })
+      await front.clock.advance(12_000)
+      await client.closed
+    })
+
     test('within a body over HTTP/2', async () => {
       await start({ idleBodyTimeoutMs: 20 })
       const session = openHttp2()

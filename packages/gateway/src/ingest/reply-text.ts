@@ -39,11 +39,12 @@ export class ReplyText {
     ) {
       return this.#text
     }
+    // Throws for an invalid header, so the key of the text is set afterwards.
+    this.#text = this.#write(status, headers, body, isEnding)
     this.#status = status
     this.#headers = headers
     this.#body = body
     this.#isEnding = isEnding
-    this.#text = this.#write(status, headers, body, isEnding)
     return this.#text
   }
 
