@@ -30,7 +30,7 @@ export const testedNodes = [
   { major: 20, tested: 'all tests' },
   {
     major: 24,
-    tested: 'the tests of the packages without the areas of the core, the golden files, `npm start`; the image',
+    tested: 'the unit tests, the architecture test, the golden files and `npm start`; the image contains this version',
   },
 ] as const
 

@@ -77,7 +77,7 @@ export abstract class Http1Exchange extends HttpExchange implements BodyReceiver
     this.connection.requestEnded(this.#hasSetCut)
   }
 
-  /** With pipelining, the body of the next request may already be arriving. Its time limits must remain. */
+  /** Ends the receiving of this body only: with pipelining, the next one may be arriving, and its time limits must remain. */
   #stopReceiving(): void {
     if (this.connection.bodyReceiver === this) this.connection.bodyReceiver = undefined
   }
