@@ -85,7 +85,7 @@ describeWithPrograms('the chart', neededHelm, () => {
     const [gateway] = ofKind(production, 'Deployment').filter(({ metadata }) => metadata.name.endsWith('-gateway'))
     expect(gateway!.spec.replicas).toBeUndefined()
     expect(ofKind(production, 'HorizontalPodAutoscaler')[0]!.spec).toMatchObject({ minReplicas: 3, maxReplicas: 10 })
-    expect(podSpec(gateway!).containers[0].image).toBe(`registry.example.com/penstock@sha256:${'0'.repeat(64)}`)
+    expect(podSpec(gateway!).containers[0].image).toBe(`images.example.com/penstock@sha256:${'0'.repeat(64)}`)
   })
 
   test.each([
