@@ -24,7 +24,16 @@ const docComment = /\/\*\*\s*(?:\*\s*)?(For what|Of|With|By|From|What)\b/g
 const scanned = /\.(?:[cm]?[jt]s|md|ya?ml|sql|sh)$/
 const ignoredFolders = new Set(['node_modules', 'dist', '.git', '.cache', '.vite'])
 /** `fixtures/README.md` is ours; the payloads and golden files beside it have words of their own. */
-const roots = ['README.md', '.ci/run', 'docs', 'packages', 'test', 'collector-config', 'fixtures/README.md']
+const roots = [
+  'README.md',
+  '.ci/run',
+  'docs',
+  'packages',
+  'packaging',
+  'test',
+  'collector-config',
+  'fixtures/README.md',
+]
 const itself = ['packages/toolchain/plain-english.mjs', 'test/plain-english.test.ts']
 
 /** @returns {{ line: number, found: string, kind: 'word' | 'doc comment' }[]} every hard word and every doc comment to begin otherwise */
