@@ -78,6 +78,7 @@ const uncoalesced = await startPenstockGateway('penstock, not coalescing', sinkU
 const slow = await startPenstockGateway('penstock, node:http', sinkUrl, { PENSTOCK_FAST_PATH: 'false' })
 const twoWorkers = await startPenstockGateway('penstock, 2 workers', sinkUrl, {}, ['--workers', '2'])
 const nginx = await startNginx(token, sink.httpPort)
+const nginxTwoWorkers = await startNginx(token, sink.httpPort, 2)
 const collector = collectorBinary() === undefined ? undefined : await startGuardingCollector(token, sink.httpPort)
 const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).token ?? token
 
@@ -94,7 +95,8 @@ try {
   }
   reportBounds(`bounds, load average ${loadavg()[0]!.toFixed(2)}`, bounds)
 } finally {
-  for (const subject of [collector, nginx, twoWorkers, slow, uncoalesced, plain, ours, sink]) await subject?.stop()
+  for (const subject of [collector, nginxTwoWorkers, nginx, twoWorkers, slow, uncoalesced, plain, ours, sink])
+    await subject?.stop()
 }
 
 async function rows(): Promise<Row[]> {
@@ -103,7 +105,9 @@ async function rows(): Promise<Row[]> {
   for (const sent of [smallRequests, { ...smallRequests, body: traceBody(50 * 1024) }]) {
     const row = httpRow(`HTTP, ${sent.body.length} bytes`, sent, all)
     const isSmall = sent === smallRequests
-    made.push(isSmall ? { ...row, subjects: [...all, twoWorkers], boundsOf: boundsOfSmallRequests } : row)
+    made.push(
+      isSmall ? { ...row, subjects: [...all, twoWorkers, nginxTwoWorkers], boundsOf: boundsOfSmallRequests } : row,
+    )
   }
   for (const spans of [50, 200, 1_000]) {
     for (const compression of ['gzip', 'none'] as const) {

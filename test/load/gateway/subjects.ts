@@ -32,13 +32,13 @@ export async function startScript(script: string, args: readonly string[] = []):
   return { name: script, httpPort, cpuSeconds: () => cpuSeconds(child.pid!), stop: () => ended(child, 'SIGTERM') }
 }
 
-export async function startNginx(token: string, sinkPort: number): Promise<Subject> {
+export async function startNginx(token: string, sinkPort: number, workers = 1): Promise<Subject> {
   const httpPort = await freePort()
   const directory = mkdtempSync(join(tmpdir(), 'penstock-nginx-'))
   const config = join(directory, 'nginx.conf')
   writeFileSync(
     config,
-    `daemon off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log warn;
+    `daemon off; worker_processes ${workers}; pid ${directory}/pid; error_log ${directory}/error.log warn;
 events { worker_connections 1024; }
 http {
   map_hash_bucket_size 256;
@@ -61,7 +61,7 @@ http {
   const child = spawn('nginx', ['-c', config, '-p', directory], { stdio: ['ignore', 'ignore', 'inherit'] })
   await listening(httpPort)
   return {
-    name: 'nginx',
+    name: workers === 1 ? 'nginx' : `nginx, ${workers} workers`,
     httpPort,
     cpuSeconds: () => withChildren(child.pid!).reduce((sum, pid) => sum + cpuSeconds(pid), 0),
     stop: async () => {

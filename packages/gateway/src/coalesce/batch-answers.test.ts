@@ -61,6 +61,7 @@ describe('C-7: answers to a batch', () => {
     await drain(upstream, (pending) => pending.answerByContent())
     expect(await Promise.all(answers)).toEqual(Array(8).fill(accepted))
     expect(sent(upstream)).toEqual([1, 8, 4, 4])
+    await clock.advance(2)
     for (const body of named(9)) start(body)
     await drain(upstream, (pending) => pending.answerByContent())
     expect(sent(upstream).slice(4)).toEqual([1, 4, 4])

@@ -66,6 +66,62 @@ describe('natural batching', () => {
     expect(sent(upstream)).toEqual([1, 2, 2])
   })
 
+  test('waits for the senders of an accepted batch, until all have sent again', async () => {
+    const { upstream, joined, start } = setUp()
+    await joined(named(6))
+    upstream.pending[0]?.answerByContent()
+    await turn()
+    expect(sent(upstream)).toEqual([1, 6])
+    for (const body of named(5)) start(body)
+    expect(sent(upstream)).toEqual([1, 6])
+    for (const body of named(2)) start(body)
+    expect(sent(upstream)).toEqual([1, 6, 6])
+  })
+
+  test('counts the bodies that wait when a batch is accepted', async () => {
+    const { upstream, joined, start } = setUp()
+    await joined(named(4))
+    for (const body of named(3)) start(body)
+    upstream.pending[0]?.answerByContent()
+    await turn()
+    for (const body of named(3)) start(body)
+    expect(sent(upstream)).toEqual([1, 4])
+    start(traceBody(['last']))
+    expect(sent(upstream)).toEqual([1, 4, 7])
+  })
+
+  test('waits two milliseconds at most for the senders of a batch', async () => {
+    const { clock, upstream, joined, start } = setUp()
+    await joined(named(4))
+    start(traceBody(['waits for the answer']))
+    upstream.pending[0]?.answerByContent()
+    await turn()
+    await clock.advance(1)
+    start(traceBody(['waits with it']))
+    expect(sent(upstream)).toEqual([1, 4])
+    await clock.advance(1)
+    expect(sent(upstream)).toEqual([1, 4, 2])
+    await drain(upstream, (pending) => pending.answerByContent())
+    start(traceBody(['late']))
+    expect(sent(upstream)).toEqual([1, 4, 2, 1])
+  })
+
+  test('does not wait after a batch of three, or one that was refused', async () => {
+    const few = setUp()
+    await few.joined(named(3))
+    few.upstream.pending[0]?.answerByContent()
+    await turn()
+    few.start(traceBody(['next']))
+    expect(sent(few.upstream)).toEqual([1, 3, 1])
+
+    const refused = setUp()
+    await refused.joined(named(4))
+    refused.upstream.pending[0]?.answer(refusal('unknown', 502))
+    await turn()
+    refused.start(traceBody(['next']))
+    expect(sent(refused.upstream)).toEqual([1, 4, 1])
+  })
+
   test('flush sends the waiting bodies, and resolves when all are answered', async () => {
     const { coalescer, upstream, submit } = setUp()
     const answers = named(3).map((body) => submit(body))

@@ -24,6 +24,10 @@ import { Member } from './member.ts'
 const PAUSE_MS = 60_000
 /** The highest number of unanswered bodies. Further bodies are refused as overload, which clients retry. */
 const MAX_BODIES = 65_536
+/** The smallest batch after which its senders are expected to send again. Smaller ones occur by chance under little load. */
+const MIN_EXPECTED = 4
+/** How long a lane waits for the senders of an accepted batch. */
+const EXPECTED_WITHIN_MS = 2
 
 export interface CoalescerOptions {
   readonly settings: CoalesceSettings
@@ -36,6 +40,10 @@ export interface CoalescerOptions {
  * Joins bodies of one lane into batches. If no request of the lane is in flight, a body is sent immediately. Otherwise
  * bodies wait until an answer arrives, the window ends or the batch is full, and are then sent together. Without load
  * there is no delay.
+ *
+ * Exporters send again as soon as they have an answer. After a larger batch was accepted, the lane therefore waits up to
+ * two milliseconds for as many bodies as were unanswered. Otherwise the first of them would be sent alone, and the others
+ * would be divided by the times of the answers.
  *
  *     submit ──► lane is idle ──────────────────────────────────► batch of 1 ──► upstream
  *        │                                                                          │
@@ -136,7 +144,7 @@ export class Coalescer {
       member.settle(this.#heldRefusal(lane, nowMs))
     } else if (lane.pausedUntilMs > nowMs) {
       this.#sendAlone(member, lane)
-    } else if (lane.inFlight === 0) {
+    } else if (lane.isReady(nowMs)) {
       this.#send(new Batch(lane.upstream, lane, [member]))
     } else {
       this.#join(member, lane, nowMs)
@@ -155,13 +163,17 @@ export class Coalescer {
     member.records = identity
     if (lane.waitingBytes + identity.length > capBytes) this.#release(lane)
     lane.add(member, identity.length)
-    if (lane.waiting.length >= this.#settings.maxBodies || lane.inFlight === 0) {
+    if (lane.waiting.length >= this.#settings.maxBodies || lane.isReady(nowMs)) {
       this.#release(lane)
     } else if (lane.waiting.length === 1) {
-      lane.dueMs = nowMs + this.#settings.windowMs
       this.#collecting.add(lane)
-      this.#windowAlarm.wakeBy(lane.dueMs)
+      this.#sendBy(lane.inFlight === 0 ? lane.expectedUntilMs : nowMs + this.#settings.windowMs, lane)
     }
+  }
+
+  #sendBy(dueMs: number, lane: Lane): void {
+    lane.dueMs = Math.min(lane.dueMs, dueMs)
+    this.#windowAlarm.wakeBy(lane.dueMs)
   }
 
   #sendAlone(member: Member, lane: Lane): void {
@@ -238,7 +250,18 @@ export class Coalescer {
     }
     if (lane === undefined) return
     lane.inFlight -= 1
-    if (lane.waiting.length > 0) this.#release(lane)
+    if (answer.kind === 'accepted' && members.length >= MIN_EXPECTED) this.#expect(members.length, lane)
+    else if (lane.waiting.length > 0) this.#release(lane)
+  }
+
+  /** Lets the waiting bodies wait for those that the senders of a batch of `answered` bodies will send next. */
+  #expect(answered: number, lane: Lane): void {
+    const nowMs = this.#clock.nowMs()
+    const withinMs = Math.min(EXPECTED_WITHIN_MS, this.#settings.windowMs)
+    lane.expect(Math.min(lane.waiting.length + answered, this.#settings.maxBodies), nowMs + withinMs)
+    if (lane.waiting.length === 0) return
+    if (lane.isReady(nowMs)) this.#release(lane)
+    else this.#sendBy(lane.expectedUntilMs, lane)
   }
 
   #applyAction(batch: Batch, answer: Answer): void {

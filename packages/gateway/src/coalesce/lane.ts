@@ -30,6 +30,8 @@ export class Lane {
   heldUntilMs = 0
   /** Each body is sent alone until this time. */
   pausedUntilMs = 0
+  #expected = 0
+  #expectedUntilMs = 0
   readonly #fullBytes: number
   #lowered: { readonly bytes: number; readonly untilMs: number } | undefined = undefined
 
@@ -75,6 +77,21 @@ export class Lane {
     return (
       isQuiet && this.heldUntilMs <= nowMs && this.pausedUntilMs <= nowMs && this.capBytes(nowMs) === this.#fullBytes
     )
+  }
+
+  /** Makes the lane wait until `untilMs` for `bodies` bodies, including those that wait already. */
+  expect(bodies: number, untilMs: number): void {
+    this.#expected = bodies
+    this.#expectedUntilMs = untilMs
+  }
+
+  get expectedUntilMs(): number {
+    return this.#expectedUntilMs
+  }
+
+  /** Returns whether bodies need not wait: no request is in flight, and no further body is expected. */
+  isReady(nowMs: number): boolean {
+    return this.inFlight === 0 && (this.waiting.length >= this.#expected || nowMs >= this.#expectedUntilMs)
   }
 
   add(member: Member, bytes: number): void {
