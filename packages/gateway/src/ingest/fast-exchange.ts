@@ -1,4 +1,3 @@
-import { RepeatedCredential } from '../contract/credential.ts'
 import type { FastConnection, FastRequests } from './fast-connection.ts'
 import type { FastHead } from './fast-head.ts'
 import type { HttpExchangeContext } from './http-exchange.ts'
@@ -36,17 +35,13 @@ export class FastExchanges implements FastRequests {
 
   begin({ path, rawHeaders, bodyBytes, keepsAlive }: FastHead, output: FastConnection): FastExchange {
     if (this.#head === undefined || rawHeaders !== this.#rawHeaders) {
-      this.#head = withRepeatedCredential(this.#context.heads.read(rawHeaders, undefined))
+      const read = this.#context.heads.read(rawHeaders, undefined)
+      this.#head = { ...read, credential: this.#connection.repeated(read.credential) }
       this.#rawHeaders = rawHeaders
     }
     const head = { ...this.#head, declaredBytes: bodyBytes }
     return FastExchange.take(this.#context, { path, rawHeaders, head, keepsAlive }, output, this.#connection)
   }
-}
-
-function withRepeatedCredential(head: RequestHead): RequestHead {
-  const { credential } = head
-  return credential.kind === 'bearer' ? { ...head, credential: new RepeatedCredential(credential) } : head
 }
 
 interface ReadRequest {

@@ -1,4 +1,4 @@
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { constants, type OutgoingHttpHeaders } from 'node:http2'
 import {
   decodeRpcStatus,
   encodeExportResponse,
@@ -13,6 +13,7 @@ import type { Accepted, Answer, Refused } from '../contract/answer.ts'
 import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
 import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
 import { encodeGrpcMessage, frame } from '../wire/grpc-wire.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
@@ -27,7 +28,7 @@ export interface GrpcError extends RpcStatus {
  * Ends a stream with a Trailers-Only response: one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, so
  * that a client that is still sending a large message stops and sees the status (P-21).
  */
-export function sendError(stream: ServerHttp2Stream, error: GrpcError): void {
+export function sendError(stream: Http2Stream, error: GrpcError): void {
   if (stream.destroyed || stream.headersSent) return
   const headers: OutgoingHttpHeaders = {
     ':status': 200,
@@ -46,12 +47,12 @@ const endOfStream = { endStream: true, sendDate: false }
 /** Options of `respond` that make the stream emit `wantTrailers` when it is ready for trailers. */
 export const beforeTrailers = { waitForTrailers: true, sendDate: false }
 
-const okHeaders: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
-const okTrailers: OutgoingHttpHeaders = { 'grpc-status': '0' }
+const okHeaders: OutgoingHttpHeaders = Object.freeze({ ':status': 200, 'content-type': 'application/grpc' })
+const okTrailers: OutgoingHttpHeaders = Object.freeze({ 'grpc-status': '0' })
 const emptyMessage = frame(Buffer.alloc(0), false)
 
 /** Sends a response with one message and status 0. */
-export function sendMessage(stream: ServerHttp2Stream, framed: Uint8Array, expiresAt?: string): void {
+export function sendMessage(stream: Http2Stream, framed: Uint8Array, expiresAt?: string): void {
   if (stream.destroyed || stream.headersSent) return
   const headers = expiresAt === undefined ? okHeaders : { ...okHeaders, 'x-ingest-token-expires': expiresAt }
   stream.respond(headers, beforeTrailers)
@@ -59,12 +60,12 @@ export function sendMessage(stream: ServerHttp2Stream, framed: Uint8Array, expir
   stream.end(framed)
 }
 
-function sendOkTrailers(this: ServerHttp2Stream): void {
+function sendOkTrailers(this: Http2Stream): void {
   this.sendTrailers(okTrailers)
 }
 
 export function sendAnswer(
-  stream: ServerHttp2Stream,
+  stream: Http2Stream,
   answer: Answer,
   signal: IngestSignal,
   admitted: Admitted,

@@ -1,4 +1,3 @@
-import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
@@ -6,6 +5,7 @@ import type { Answer } from '../contract/answer.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export-call.ts'
 import type { ExportObserver, Outcome } from '../contract/export-ending.ts'
 import { detailOf, type Refusal, type RefusalKind } from '../contract/refusals.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
 import { PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
@@ -38,7 +38,7 @@ export interface GrpcExportStart {
 export class GrpcExport implements BodySource {
   /** The index of this call in the list of the front. */
   index = -1
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: Http2Stream
   readonly #start: GrpcExportStart
   readonly #context: GrpcExportContext
   #lastDataMs: number
@@ -57,7 +57,7 @@ export class GrpcExport implements BodySource {
   #isSent = false
   #isOver = false
 
-  constructor(stream: ServerHttp2Stream, start: GrpcExportStart, context: GrpcExportContext) {
+  constructor(stream: Http2Stream, start: GrpcExportStart, context: GrpcExportContext) {
     this.#stream = stream
     this.#start = start
     this.#context = context

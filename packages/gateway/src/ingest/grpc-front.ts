@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { ServerHttp2Session } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
@@ -6,16 +6,18 @@ import type { FlatHeaders } from '../contract/export-call.ts'
 import type { ExportObserver } from '../contract/export-ending.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
+import type { Http2Head } from '../http2/request-head.ts'
 import { parseGrpcTimeout } from '../wire/grpc-wire.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
 import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
 import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
-import type { HeadReader } from './http-headers.ts'
+import type { HeadReader, RequestHead } from './http-headers.ts'
 import type { InflationRules } from './inflated-size-check.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
-import { peerOf } from './listener-connection.ts'
+import type { Peer } from './listener-connection.ts'
 import { tooManyConnections } from './request-validator.ts'
 
 export interface GrpcFrontSettings extends InflationRules {
@@ -50,7 +52,7 @@ const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send ap
 const hostMismatch: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
 
 const exportOf = Symbol('export')
-type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
+type ExportStream = Http2Stream & { [exportOf]: GrpcExport }
 
 /**
  * Serves OTLP/gRPC on streams of node:http2. Decides about a call by its headers alone, before its message is read
@@ -85,16 +87,11 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     limitPings(session, this.#context.nowMs)
   }
 
-  onHttp2(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    _flags: number,
-    rawHeaders: readonly string[],
-  ): void {
+  onHttp2(stream: Http2Stream, head: Http2Head, _hasBody: boolean, peer: Peer): void {
     // `close` follows and handles the error.
     stream.on('error', onError)
     try {
-      this.#handle(stream, headers, rawHeaders)
+      this.#handle(stream, head, peer)
     } catch (problem) {
       this.#context.failed(problem)
       const message = 'The gateway failed to process this request.'
@@ -102,19 +99,20 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     }
   }
 
-  #handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
-    const path = headers[':path'] ?? ''
+  #handle(stream: Http2Stream, grpcHead: Http2Head, peer: Peer): void {
+    const { path, method, contentType, rawHeaders } = grpcHead
     const signal = signalOfMethod[path]
     if (signal === undefined) {
       if (!this.#parts.health.handle(stream, path)) sendError(stream, unknownMethod)
       return
     }
-    if (headers[':method'] !== 'POST') {
+    if (method !== 'POST') {
       sendError(stream, notPost)
       return
     }
-    const head = this.#parts.headReader.read(rawHeaders, undefined)
-    const { source, certificateNames, isReserved } = peerOf(stream)
+    grpcHead.interpreted ??= this.#interpret(rawHeaders, peer)
+    const head = grpcHead.interpreted
+    const { source, certificateNames, isReserved } = peer
     if (isReserved || head.hosts > 1) {
       sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : hostMismatch, this.#parts.random))
       return
@@ -132,12 +130,18 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     }
     const admission = this.#parts.ingest.admit(admissionRequest)
     if (!admission.admitted) this.#refuse(stream, admissionRequest, undefined, admission.refusal)
-    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, admissionRequest, admission, notProtobuf)
-    else this.#export(stream, admissionRequest, admission, headers, head.forwarded)
+    else if (!isProtobuf(contentType)) this.#refuse(stream, admissionRequest, admission, notProtobuf)
+    else this.#export(stream, admissionRequest, admission, grpcHead, head.forwarded)
+  }
+
+  /** Reads the headers, without those of gRPC itself, and with the credential of the last request if it is the same. */
+  #interpret(rawHeaders: readonly string[], peer: Peer): RequestHead {
+    const head = this.#parts.headReader.read(rawHeaders, undefined)
+    return { ...head, forwarded: withoutGrpcHeaders(head.forwarded), credential: peer.repeated(head.credential) }
   }
 
   #refuse(
-    stream: ServerHttp2Stream,
+    stream: Http2Stream,
     admissionRequest: AdmissionRequest,
     admitted: Admitted | undefined,
     refusal: Refusal,
@@ -157,19 +161,18 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
   }
 
   #export(
-    stream: ServerHttp2Stream,
+    stream: Http2Stream,
     admissionRequest: AdmissionRequest,
     admitted: Admitted,
-    headers: IncomingHttpHeaders,
+    { grpcTimeout, grpcEncoding }: Http2Head,
     forwarded: FlatHeaders,
   ): void {
-    const timeout = headers['grpc-timeout'] as string | undefined
-    const timeoutMs = timeout === undefined ? undefined : parseGrpcTimeout(timeout)
+    const timeoutMs = grpcTimeout === undefined ? undefined : parseGrpcTimeout(grpcTimeout)
     const start = {
       admissionRequest,
       admitted,
-      headers: withoutGrpcHeaders(forwarded),
-      contentEncoding: codingOf(headers['grpc-encoding'] as string | undefined),
+      headers: forwarded,
+      contentEncoding: codingOf(grpcEncoding),
       deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.nowMs() + timeoutMs,
     }
     const call = new GrpcExport(stream, start, this.#context)
@@ -223,7 +226,7 @@ function isProtobuf(contentType: string | undefined): boolean {
 
 function onError(): void {}
 
-function onData(this: ServerHttp2Stream, part: Uint8Array): void {
+function onData(this: Http2Stream, part: Uint8Array): void {
   const call = (this as ExportStream)[exportOf]
   try {
     call.data(part)
@@ -232,7 +235,7 @@ function onData(this: ServerHttp2Stream, part: Uint8Array): void {
   }
 }
 
-function onEnd(this: ServerHttp2Stream): void {
+function onEnd(this: Http2Stream): void {
   // Node also emits `end` for a stream that was reset; `close` follows.
   if (this.aborted || this.destroyed) return
   const call = (this as ExportStream)[exportOf]
@@ -243,6 +246,6 @@ function onEnd(this: ServerHttp2Stream): void {
   }
 }
 
-function onClose(this: ServerHttp2Stream): void {
+function onClose(this: Http2Stream): void {
   ;(this as ExportStream)[exportOf].closed()
 }

@@ -1,6 +1,6 @@
-import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import { ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
 import { frame, PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { beforeTrailers, type GrpcError, sendError, sendMessage } from './grpc-answer.ts'
 
@@ -32,9 +32,9 @@ export interface GrpcHealthSettings {
  */
 export class GrpcHealth {
   readonly #settings: GrpcHealthSettings
-  readonly #watchers = new Set<ServerHttp2Stream>()
+  readonly #watchers = new Set<Http2Stream>()
   /** Streams that watch an unknown service. */
-  readonly #unknownServiceWatchers = new Set<ServerHttp2Stream>()
+  readonly #unknownServiceWatchers = new Set<Http2Stream>()
   #isServing: boolean
 
   constructor(isServing: boolean, settings: GrpcHealthSettings = { notServingIsError: false }) {
@@ -55,7 +55,7 @@ export class GrpcHealth {
   }
 
   /** Answers the call and returns true if the path is one of the health service; otherwise returns false. */
-  handle(stream: ServerHttp2Stream, path: string): boolean {
+  handle(stream: Http2Stream, path: string): boolean {
     const method = methods[path]
     if (method === undefined) return false
     readRequest(stream, (message) => {
@@ -70,7 +70,7 @@ export class GrpcHealth {
     return this.#isServing ? SERVING : NOT_SERVING
   }
 
-  #answer(stream: ServerHttp2Stream, method: Method, service: string): void {
+  #answer(stream: Http2Stream, method: Method, service: string): void {
     if (method === 'List') sendMessage(stream, listFrame(this.#status))
     else if (method === 'Watch') this.#watch(stream, service)
     else if (!services.has(service)) sendError(stream, unknownService)
@@ -81,7 +81,7 @@ export class GrpcHealth {
   /**
    * Keeps the stream open until the client or the connection ends, also for unknown services, as the protocol demands.
    */
-  #watch(stream: ServerHttp2Stream, service: string): void {
+  #watch(stream: Http2Stream, service: string): void {
     if (stream.destroyed) return
     if (this.#watchers.size + this.#unknownServiceWatchers.size >= MAX_WATCHERS) {
       sendError(stream, tooManyWatchers)
@@ -118,7 +118,7 @@ function serviceOf(path: string): string {
 /**
  * Passes the message without its prefix to `then`; `undefined` if there is not exactly one message or it is too long.
  */
-function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | undefined) => void): void {
+function readRequest(stream: Http2Stream, then: (message: Uint8Array | undefined) => void): void {
   let parts: Buffer = Buffer.alloc(0)
   stream.on('data', (part: Buffer) => {
     if (parts.length + part.length <= MAX_REQUEST_BYTES) parts = Buffer.concat([parts, part])

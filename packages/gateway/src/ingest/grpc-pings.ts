@@ -1,9 +1,5 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-
-/** The shortest allowed time between pings on a connection without streams (P-26). */
-const MIN_INTERVAL_MS = 10_000
-/** The number of early pings that are tolerated, as in gRPC's own servers. */
-const MAX_STRIKES = 2
+import { PingLimit } from '../http2/ping-limit.ts'
 
 const reason = Buffer.from('too_many_pings')
 
@@ -13,27 +9,22 @@ const reason = Buffer.from('too_many_pings')
  */
 export function limitPings(session: ServerHttp2Session, nowMs: () => number): void {
   let streams = 0
-  let strikes = 0
-  let lastPingMs = Number.NEGATIVE_INFINITY
+  const limit = new PingLimit()
   const streamClosed = () => {
     streams -= 1
   }
   session.on('stream', (stream: ServerHttp2Stream) => {
     streams += 1
-    strikes = 0
+    limit.streamBegan()
     stream.once('close', streamClosed)
   })
-  const checkInterval = (sinceMs: number) => {
-    if (streams > 0 || sinceMs >= MIN_INTERVAL_MS) return
-    strikes += 1
-    if (strikes <= MAX_STRIKES || session.destroyed) return
+  const check = (pingMs: number) => {
+    if (!limit.isExceededAt(pingMs, streams > 0) || session.destroyed) return
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, reason)
     session.destroy()
   }
   session.on('ping', () => {
-    const pingMs = nowMs()
     // Node reports a stream that arrived before the ping only after the ping.
-    process.nextTick(checkInterval, pingMs - lastPingMs)
-    lastPingMs = pingMs
+    process.nextTick(check, nowMs())
   })
 }

@@ -70,8 +70,8 @@ export function httpFront(
     },
     fastRequests: (connection) => new FastExchanges(context, connection),
     // Over HTTP/1 the listener enforces the timeouts per connection; over HTTP/2 each stream has its own.
-    onHttp2(stream, headers, flags, rawHeaders) {
-      Http2Exchange.take(context, stream, headers, flags, rawHeaders, idleBodyTimeoutMs)
+    onHttp2(stream, head, hasBody, peer) {
+      Http2Exchange.take(context, stream, head, hasBody, peer, idleBodyTimeoutMs)
     },
   }
 }

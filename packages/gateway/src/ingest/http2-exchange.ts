@@ -1,8 +1,10 @@
-import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { constants, type OutgoingHttpHeaders } from 'node:http2'
 import type { FlatHeaders } from '../contract/export-call.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
+import type { Http2Head } from '../http2/request-head.ts'
 import { DISCARD_MS } from './discard-limits.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
-import { peerOf } from './listener-connection.ts'
+import type { Peer } from './listener-connection.ts'
 import type { Framing } from './request-validator.ts'
 
 const withBody: Framing = { requiresHost: false, declaresLength: false }
@@ -10,17 +12,17 @@ const withoutBody: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/2 that is not gRPC. */
 export class Http2Exchange extends HttpExchange {
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: Http2Stream
 
   static take(
     context: HttpExchangeContext,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    flags: number,
-    rawHeaders: readonly string[],
+    stream: Http2Stream,
+    { method, path, rawHeaders }: Http2Head,
+    hasBody: boolean,
+    peer: Peer,
     idleBodyTimeoutMs: number,
   ): void {
-    const exchange = new Http2Exchange(context, stream)
+    const exchange = new Http2Exchange(context, stream, peer)
     stream.on('data', (piece: Uint8Array) => {
       if (!exchange.onBody(piece)) stream.pause()
     })
@@ -36,12 +38,11 @@ export class Http2Exchange extends HttpExchange {
       // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       if (!exchange.isPaused) exchange.onStalled()
     })
-    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
-    exchange.begin(headers[':method'] ?? '', headers[':path'] ?? '', rawHeaders, hasBody ? withBody : withoutBody)
+    exchange.begin(method, path, rawHeaders, hasBody ? withBody : withoutBody)
   }
 
-  private constructor(context: HttpExchangeContext, stream: ServerHttp2Stream) {
-    super(context, peerOf(stream))
+  private constructor(context: HttpExchangeContext, stream: Http2Stream, peer: Peer) {
+    super(context, peer)
     this.#stream = stream
   }
 

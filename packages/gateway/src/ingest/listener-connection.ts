@@ -1,6 +1,7 @@
-import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Http2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
+import { type BearerCredential, type Credential, RepeatedCredential } from '../contract/credential.ts'
 import type { Cell } from '../metrics/registry.ts'
 import type { RejectedConnectionScheduler, SchedulableConnection } from './rejected-connection-scheduler.ts'
 
@@ -54,9 +55,19 @@ export interface Peer {
   readonly certificateNames: readonly string[] | undefined
   /** Whether the connection exceeds the limits, so that only health probes are answered on it. */
   readonly isReserved: boolean
+  /** Returns the credential in a form that keeps what was computed for it, if the last request of the connection had the same. */
+  repeated(credential: Credential): Credential
 }
 
-const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false }
+/** An HTTP/2 session, of node:http2 or of the gateway itself. */
+export interface Http2Control {
+  readonly destroyed: boolean
+  goaway(code: number, lastStreamId: number): void
+  /** Refuses further streams, and ends the connection when the open ones have ended. */
+  close(): void
+  /** Enforces the time limits of streams, if they have no timers of their own. */
+  sweep?(nowMs: number): void
+}
 
 const key = Symbol('connection')
 
@@ -76,7 +87,8 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
   readonly #scheduler: RejectedConnectionScheduler
   readonly #place: ConnectionPlace
   #cell: Cell | undefined
-  #session: ServerHttp2Session | undefined
+  #session: Http2Control | undefined
+  #credential: RepeatedCredential | undefined
   #hasSentRequest = false
   #isDraining = false
   #holds = 0
@@ -114,7 +126,7 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
   }
 
   /** Counts the connection in `cell`, which contains the number of open connections with the same protocol. */
-  opened(cell: Cell, session?: ServerHttp2Session): void {
+  opened(cell: Cell, session?: Http2Control): void {
     this.#cell = cell
     this.#session = session
     if (session !== undefined) Object.defineProperty(session, key, { value: this })
@@ -162,13 +174,20 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
     this.#underWay += 1
   }
 
-  streamBegan(stream: ServerHttp2Stream): void {
+  streamBegan(): void {
     if (this.#requests === 0) this.#place.requestBegan()
     this.#requests += 1
     this.#streams += 1
-    stream.once('close', () => {
-      this.#streams -= 1
-    })
+  }
+
+  streamEnded(): void {
+    this.#streams -= 1
+  }
+
+  repeated(credential: Credential): Credential {
+    if (credential.kind !== 'bearer') return credential
+    if (!isSame(credential, this.#credential)) this.#credential = new RepeatedCredential(credential)
+    return this.#credential!
   }
 
   /** Returns whether the connection has an unanswered request. */
@@ -241,14 +260,15 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
       this.cut()
   }
 
-  #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
+  #sweepSession(session: Http2Control, nowMs: number, times: ConnectionTimes): void {
+    session.sweep?.(nowMs)
     if (session.destroyed) this.cut()
     else if (this.#hasSentGoaway) session.close()
     else if (this.isRetiring || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sendGoaway(session)
   }
 
   /** Sends a first GOAWAY. The next sweep closes the session, so that streams opened in the meantime are not lost. */
-  #sendGoaway(session: ServerHttp2Session): void {
+  #sendGoaway(session: Http2Control): void {
     if (this.#hasSentGoaway || session.destroyed) return
     this.#hasSentGoaway = true
     session.goaway(0, ANY_STREAM)
@@ -266,7 +286,5 @@ export function connectionOfSession(session: Http2Session): Connection | undefin
   return (session as Http2Session & { readonly [key]?: Connection })[key]
 }
 
-/** Returns the peer of an HTTP/2 stream; `unknownPeer` after its connection has ended. */
-export function peerOf({ session }: ServerHttp2Stream): Peer {
-  return (session && connectionOfSession(session)) ?? unknownPeer
-}
+const isSame = (one: BearerCredential, other: BearerCredential | undefined): boolean =>
+  other !== undefined && one.value === other.value && one.from === other.from

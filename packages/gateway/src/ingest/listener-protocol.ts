@@ -13,10 +13,10 @@ export function versionOf(beginning: Uint8Array): HttpVersion | undefined {
 }
 
 /**
- * Reads until the version is known, then hands over the socket with the bytes read. Silently closes a connection that
+ * Reads until the version is known, then hands over the socket and the bytes that were read. Silently closes a connection that
  * ends before that.
  */
-export function readVersion(socket: Socket, handOver: (version: HttpVersion) => void): void {
+export function readVersion(socket: Socket, handOver: (version: HttpVersion, beginning: Buffer) => void): void {
   /** All bytes read; more may arrive between detection and hand-over. */
   const pieces: Buffer[] = []
   let version: HttpVersion | undefined
@@ -35,15 +35,7 @@ export function readVersion(socket: Socket, handOver: (version: HttpVersion) => 
     if (socket.destroyed) return
     socket.off('data', onData)
     socket.off('end', leave)
-    const beginning = Buffer.concat(pieces)
-    if (version === 1) {
-      handOver(1)
-      socket.emit('data', beginning)
-    } else {
-      socket.pause()
-      socket.unshift(beginning)
-      handOver(2)
-    }
+    handOver(version!, pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
   }
   socket.on('data', onData)
   socket.on('end', leave)

@@ -28,8 +28,8 @@ describe('P-1: one port for both versions of HTTP', () => {
     const seen: unknown[] = []
     await start({
       grpc: {
-        onHttp2(stream, headers, _flags, rawHeaders) {
-          seen.push(headers['content-type'], rawHeaders.includes(':path'))
+        onHttp2(stream, { contentType, rawHeaders }) {
+          seen.push(contentType, rawHeaders.includes(':path'))
           stream.respond(
             { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' },
             { endStream: true },
@@ -196,9 +196,12 @@ onBothPaths(() => {
         },
       })
       stream.on('error', () => {})
-      stream.write('abc')
-      const status = await new Promise((resolve) => stream.on('response', (reply) => resolve(reply[':status'])))
-      expect(status).toBe(503)
+      await new Promise((resolve) => stream.write('abc', resolve))
+      const answered = new Promise((resolve) => stream.on('response', (reply) => resolve(reply[':status'])))
+      // The answer to a ping shows that everything before it has arrived.
+      await new Promise((resolve) => session.ping(resolve))
+      await front.clock.advance(1_000)
+      expect(await answered).toBe(503)
     })
 
     test('between requests, after 75 seconds', async () => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import {
+  constants,
   createServer as createHttp2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
@@ -9,11 +10,14 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
+import type { Http2Stream } from '../http2/http2-stream.ts'
+import { type Http2Head, readHttp2Head } from '../http2/request-head.ts'
+import { ServerSession } from '../http2/server-session.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
 import { FastConnection, type FastRequests } from './fast-connection.ts'
 import type { IngestRequest } from './http-request.ts'
-import { Connection, type ConnectionTimes, connectionOfSession } from './listener-connection.ts'
+import { Connection, type ConnectionTimes, connectionOfSession, type Peer } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
@@ -28,14 +32,15 @@ export interface Front {
   onHttp1(request: IngestRequest, response: ServerResponse): void
   /** Returns the server of the requests that the gateway reads from a connection without node:http. */
   fastRequests(connection: Connection): FastRequests
-  onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
+  /** @param hasBody whether the request has not ended with its head */
+  onHttp2(stream: Http2Stream, head: Http2Head, hasBody: boolean, peer: Peer): void
 }
 
 /** The fronts of a listener. HTTP/2 streams of type `application/grpc…` go to `grpc`, all else to `http` (P-1). */
 export interface Fronts {
   readonly http: Front
   readonly grpc: Pick<Front, 'onHttp2'> & {
-    /** Called for each HTTP/2 connection before its first stream, for limits per connection (P-26). */
+    /** Called for each connection of node:http2 before its first stream, for limits per connection (P-26). */
     onSession?(session: ServerHttp2Session): void
   }
 }
@@ -44,7 +49,7 @@ export interface ListenerSettings extends ConnectionTimes, SlotLimits {
   /** The age at which a connection is closed, ± 10 % (X-8). */
   readonly maxConnectionAgeMs: number
   readonly maxStreamsPerConnection: number
-  /** Whether requests in the form that exporters send are read without node:http. */
+  /** Whether HTTP/2, and requests over HTTP/1.1 in the form that exporters send, are read without Node's parsers. */
   readonly fastPath: boolean
 }
 
@@ -133,12 +138,18 @@ class OpenListener implements Listener {
     })
     this.#http2.on('stream', (...args: unknown[]) => {
       // Node's types do not declare the last argument.
-      const [stream, headers, flags, rawHeaders] = args as Parameters<Front['onHttp2']>
+      const [stream, , flags, rawHeaders] = args as [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]]
       // A stream reset by its client emits an error, which without a listener would end the process.
       stream.on('error', () => {})
-      if (stream.session !== undefined) connectionOfSession(stream.session)?.streamBegan(stream)
-      const front = headers['content-type']?.startsWith('application/grpc') ? fronts.grpc : fronts.http
-      front.onHttp2(stream, headers, flags, rawHeaders)
+      const connection = stream.session && connectionOfSession(stream.session)
+      const head = readHttp2Head(rawHeaders)
+      if (connection === undefined || head === undefined) {
+        stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+        return
+      }
+      connection.streamBegan()
+      stream.once('close', () => connection.streamEnded())
+      this.#beginStream(stream, head, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0, connection)
     })
     this.#http2.on('sessionError', () => {})
   }
@@ -239,16 +250,18 @@ class OpenListener implements Listener {
       connection.closed()
     })
     if (this.#server?.listening === false) connection.drain()
-    if (version === undefined) readVersion(socket, (detected) => this.#handOver(socket, connection, detected))
-    else this.#handOver(socket, connection, version)
+    if (version !== undefined) this.#handOver(socket, connection, version)
+    else readVersion(socket, (detected, beginning) => this.#handOver(socket, connection, detected, beginning))
   }
 
-  #handOver(socket: Socket, connection: Connection, version: HttpVersion): void {
+  /** @param beginning what has been read from the socket */
+  #handOver(socket: Socket, connection: Connection, version: HttpVersion, beginning?: Buffer): void {
     const { metrics } = this.#deps
     if (version === 1) {
       connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'http' }))
       if (this.#settings.fastPath) this.#readFast(socket, connection)
       else this.#http1.emit('connection', socket)
+      if (beginning !== undefined) socket.emit('data', beginning)
       return
     }
     // Over HTTP/1 a client may close its side and wait for the reply. Over HTTP/2 streams have their own end, and with
@@ -256,10 +269,45 @@ class OpenListener implements Listener {
     socket.allowHalfOpen = false
     // HTTP/2 connections are counted as gRPC: few other clients use it, and the protocol is not known before the first
     // stream.
+    const cell = metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' })
+    if (this.#settings.fastPath) {
+      connection.opened(cell, this.#readSession(socket, connection))
+      if (beginning !== undefined) socket.emit('data', beginning)
+      return
+    }
+    if (beginning !== undefined) {
+      socket.pause()
+      socket.unshift(beginning)
+    }
     this.#newSession = undefined
     this.#http2.emit('connection', socket)
-    connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#newSession)
+    connection.opened(cell, this.#newSession)
     this.#newSession = undefined
+  }
+
+  /** Reads an HTTP/2 connection without node:http2. */
+  #readSession(socket: Socket, connection: Connection): ServerSession {
+    const { clock, log } = this.#deps
+    return new ServerSession(
+      socket,
+      connection,
+      {
+        streamBegan: (stream, head, hasBody) => {
+          connection.streamBegan()
+          this.#beginStream(stream, head, hasBody, connection)
+        },
+        streamEnded: () => connection.streamEnded(),
+        failed: (error) =>
+          log.error({ event: 'http2.failed', err: error }, 'an HTTP/2 connection failed inside the gateway'),
+      },
+      { maxStreams: this.#settings.maxStreamsPerConnection, nowMs: () => clock.nowMs() },
+    )
+  }
+
+  #beginStream(stream: Http2Stream, head: Http2Head, hasBody: boolean, peer: Peer): void {
+    const { grpc, http } = this.#fronts
+    const front = head.contentType?.startsWith('application/grpc') ? grpc : http
+    front.onHttp2(stream, head, hasBody, peer)
   }
 
   /** Reads the connection without node:http until bytes arrive that node:http must read. */

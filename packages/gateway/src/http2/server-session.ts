@@ -1,0 +1,663 @@
+import type { OutgoingHttpHeaders } from 'node:http2'
+import type { Socket } from 'node:net'
+import {
+  ErrorCode,
+  Flag,
+  FRAME_HEAD_BYTES,
+  FrameType,
+  frameHead,
+  goawayFrame,
+  MAX_FRAME_BYTES,
+  PING_BYTES,
+  PREFACE,
+  pingAck,
+  readUint32,
+  rstStream,
+  Setting,
+  settingsAck,
+  settingsFrame,
+  windowUpdate,
+} from './frames.ts'
+import { HpackDecoder, HpackError } from './hpack-decoder.ts'
+import { PingLimit } from './ping-limit.ts'
+import { areTrailers, type Http2Head, readHttp2Head, withOtherTimeout } from './request-head.ts'
+import { ResetLimit } from './reset-limit.ts'
+import { headerBlock } from './response-headers.ts'
+import { ServerStream, type StreamOutput } from './server-stream.ts'
+
+/** Begins the streams of a session. Its methods must not throw. */
+export interface StreamHandler {
+  /** @param hasBody whether the request has not ended with its head */
+  streamBegan(stream: ServerStream, head: Http2Head, hasBody: boolean): void
+  streamEnded(): void
+  /** An error of the gateway's own code, which ends the connection. */
+  failed(error: unknown): void
+}
+
+export interface SessionSettings {
+  readonly maxStreams: number
+  readonly nowMs: () => number
+}
+
+/** Pauses and resumes reading from the connection while the client does not read. */
+export interface UnsentHold {
+  holdReading(reason: 'unsent'): void
+  releaseReading(reason: 'unsent'): void
+}
+
+/** The parts of a socket that a session uses. */
+export type SessionSocket = Pick<Socket, 'destroyed' | 'destroySoon' | 'on' | 'once' | 'writableEnded' | 'write'>
+
+/** The window of a stream, from RFC 9113, and that of a connection, which is larger because bodies are taken at once. */
+const STREAM_WINDOW = 65_535
+const CONNECTION_WINDOW = 1024 * 1024
+const MAX_WINDOW = 2 ** 31 - 1
+const HPACK_TABLE_BYTES = 4_096
+const MAX_HEADER_LIST_BYTES = 64 * 1024
+const MAX_HEADER_FIELDS = 128
+/** The limits of a header block, as it is sent. CONTINUATION frames may be empty, so their number is limited too. */
+const MAX_BLOCK_BYTES = 64 * 1024
+const MAX_BLOCK_FRAMES = 16
+/** Frames for streams that the gateway has reset are ignored. This is how many of these streams are remembered. */
+const MAX_REMEMBERED_RESETS = 1_000
+/** Shorter bodies are written together with the frames around them. */
+const MAX_JOINED_BYTES = 1_024
+/** A part of a received piece that is this much shorter is copied, so that it does not hold the whole piece in memory. */
+const MAX_HELD_RATIO = 64
+
+const none = Buffer.alloc(0)
+
+/** The frame that is being read, beyond the part of it that has arrived. */
+interface IncompleteData {
+  /** `undefined` if the stream is not open any more, so that the data is dropped. */
+  stream: ServerStream | undefined
+  missingBytes: number
+  missingPadding: number
+  endsStream: boolean
+}
+
+/**
+ * The server's side of one HTTP/2 connection, read directly from its socket. It serves requests; it neither pushes nor
+ * accepts priorities. A fault of the client ends the stream or the connection as RFC 9113 demands.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9113.html
+ * @see docs/decisions/0020-http2-without-node.md
+ */
+export class ServerSession implements StreamOutput {
+  readonly nowMs: () => number
+  readonly #socket: SessionSocket
+  readonly #hold: UnsentHold
+  readonly #handler: StreamHandler
+  readonly #maxStreams: number
+  readonly #hpack = new HpackDecoder({
+    tableBytes: HPACK_TABLE_BYTES,
+    maxListBytes: MAX_HEADER_LIST_BYTES,
+    maxFields: MAX_HEADER_FIELDS,
+  })
+  readonly #pings = new PingLimit()
+  readonly #resets = new ResetLimit()
+  readonly #streams = new Map<number, ServerStream>()
+  /** Streams with a body that waits for a window. */
+  readonly #blocked = new Set<ServerStream>()
+  /** Streams that the gateway has reset before the client had ended them. */
+  readonly #resetIds = new Set<number>()
+  /** The two heads that were read last. A client repeats its head, and the decoder then returns the same array. */
+  #lastHead: Http2Head | undefined
+  #headBefore: Http2Head | undefined
+  /** The highest id of a stream that the client has begun. */
+  #lastStreamId = 0
+  /** Streams with a higher id are refused, after GOAWAY. */
+  #lastAcceptedId = MAX_WINDOW
+  #hasPreface = false
+  #hasSettings = false
+  /** Bytes of an incomplete frame. */
+  #rest: Buffer = none
+  readonly #data: IncompleteData = { stream: undefined, missingBytes: 0, missingPadding: 0, endsStream: false }
+  /** The stream of an incomplete header block; 0 if there is none. */
+  #blockStreamId = 0
+  #blockFlags = 0
+  #isBlockMalformed = false
+  #blockPieces: Buffer[] = []
+  #blockBytes = 0
+  #receiveWindow = CONNECTION_WINDOW
+  #sendWindow = 65_535
+  #initialSendWindow = 65_535
+  #unwritten = ''
+  #isFlushDue = false
+  #isEnded = false
+
+  constructor(socket: SessionSocket, hold: UnsentHold, handler: StreamHandler, { maxStreams, nowMs }: SessionSettings) {
+    this.#socket = socket
+    this.#hold = hold
+    this.#handler = handler
+    this.#maxStreams = maxStreams
+    this.nowMs = nowMs
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onGone)
+    socket.on('close', this.#onGone)
+    this.#send(
+      settingsFrame([
+        [Setting.MAX_CONCURRENT_STREAMS, maxStreams],
+        [Setting.MAX_HEADER_LIST_SIZE, MAX_HEADER_LIST_BYTES],
+      ]) + windowUpdate(0, CONNECTION_WINDOW - 65_535),
+    )
+  }
+
+  get destroyed(): boolean {
+    return this.#isEnded || this.#socket.destroyed
+  }
+
+  /** Asks the client to open no stream with an id above `lastStreamId`. */
+  goaway(code: number, lastStreamId: number): void {
+    this.#send(goawayFrame(lastStreamId, code, ''))
+  }
+
+  /** Refuses further streams, and ends the connection when the open ones have ended. */
+  close(): void {
+    if (this.#isEnded || this.#lastAcceptedId !== MAX_WINDOW) return
+    this.#lastAcceptedId = this.#lastStreamId
+    this.goaway(ErrorCode.NO_ERROR, this.#lastStreamId)
+    if (this.#streams.size === 0) this.#end()
+  }
+
+  /** Enforces the time limits of the streams. Called every second. */
+  sweep(nowMs: number): void {
+    for (const stream of this.#streams.values()) stream.sweep(nowMs)
+  }
+
+  sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void {
+    const block = headerBlock(headers, hasDate ? this.nowMs() : undefined)
+    const endFlag = endsStream ? Flag.END_STREAM : 0
+    if (block.length <= MAX_FRAME_BYTES) {
+      this.#send(frameHead(block.length, FrameType.HEADERS, endFlag | Flag.END_HEADERS, streamId) + block)
+      return
+    }
+    this.#send(frameHead(MAX_FRAME_BYTES, FrameType.HEADERS, endFlag, streamId) + block.slice(0, MAX_FRAME_BYTES))
+    for (let at = MAX_FRAME_BYTES; at < block.length; at += MAX_FRAME_BYTES) {
+      const part = block.slice(at, at + MAX_FRAME_BYTES)
+      const flags = at + MAX_FRAME_BYTES < block.length ? 0 : Flag.END_HEADERS
+      this.#send(frameHead(part.length, FrameType.CONTINUATION, flags, streamId) + part)
+    }
+  }
+
+  sendBody(stream: ServerStream): void {
+    const { unsent } = stream
+    while (unsent.length > 0) {
+      const piece = unsent[0]!
+      const bytes = Math.min(piece.length, stream.sendWindow, this.#sendWindow, MAX_FRAME_BYTES)
+      if (bytes <= 0) {
+        this.#blocked.add(stream)
+        return
+      }
+      stream.sendWindow -= bytes
+      this.#sendWindow -= bytes
+      if (bytes === piece.length) unsent.shift()
+      else unsent[0] = piece.subarray(bytes)
+      const endsStream = unsent.length === 0 && stream.isBodyComplete && !stream.hasTrailers
+      this.#sendData(stream.id, bytes === piece.length ? piece : piece.subarray(0, bytes), endsStream)
+      if (endsStream) {
+        this.#blocked.delete(stream)
+        stream.sentEnd()
+        return
+      }
+    }
+    this.#blocked.delete(stream)
+    if (!stream.isBodyComplete) return
+    if (stream.hasTrailers) {
+      stream.emit('wantTrailers')
+    } else {
+      this.#sendData(stream.id, none, true)
+      stream.sentEnd()
+    }
+  }
+
+  sendReset(stream: ServerStream, code: number): void {
+    this.#sendReset(stream.id, code, stream.hasReceivedEnd)
+  }
+
+  consumed(stream: ServerStream, bytes: number): void {
+    stream.consumedBytes += bytes
+    if (stream.consumedBytes < STREAM_WINDOW / 2 || stream.hasReceivedEnd || stream.closed) return
+    this.#send(windowUpdate(stream.id, stream.consumedBytes))
+    stream.receiveWindow += stream.consumedBytes
+    stream.consumedBytes = 0
+  }
+
+  forget(stream: ServerStream): void {
+    this.#streams.delete(stream.id)
+    this.#blocked.delete(stream)
+    this.#handler.streamEnded()
+    if (this.#streams.size === 0 && this.#lastAcceptedId !== MAX_WINDOW) this.#end()
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    if (this.#isEnded) return
+    try {
+      this.#read(this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]))
+    } catch (error) {
+      if (error instanceof HpackError) {
+        this.#fail(ErrorCode.COMPRESSION_ERROR)
+      } else {
+        this.#handler.failed(error)
+        this.#fail(ErrorCode.INTERNAL_ERROR)
+      }
+    }
+  }
+
+  readonly #onGone = (): void => {
+    this.#isEnded = true
+    this.#rest = none
+    for (const stream of [...this.#streams.values()]) stream.abort()
+  }
+
+  #read(bytes: Buffer): void {
+    this.#rest = none
+    let at = 0
+    if (!this.#hasPreface) {
+      const known = Math.min(PREFACE.length, bytes.length)
+      if (!PREFACE.subarray(0, known).equals(bytes.subarray(0, known))) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+      if (known < PREFACE.length) {
+        this.#rest = Buffer.from(bytes)
+        return
+      }
+      this.#hasPreface = true
+      at = PREFACE.length
+    }
+    while (at < bytes.length && !this.#isEnded) {
+      if (this.#data.missingBytes > 0 || this.#data.missingPadding > 0) {
+        at = this.#readData(bytes, at)
+        continue
+      }
+      const end = this.#readFrame(bytes, at)
+      if (end === -1) {
+        this.#rest = Buffer.from(bytes.subarray(at))
+        return
+      }
+      at = end
+    }
+  }
+
+  /** Reads the frame at `at`, and returns its end; -1 if it is incomplete. Of DATA only the beginning need be complete. */
+  #readFrame(bytes: Buffer, at: number): number {
+    const start = at + FRAME_HEAD_BYTES
+    if (start > bytes.length) return -1
+    const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
+    const type = bytes[at + 3]!
+    const flags = bytes[at + 4]!
+    const streamId = readUint32(bytes, at + 5) & MAX_WINDOW
+    if (length > MAX_FRAME_BYTES) return this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    if (!this.#hasSettings && (type !== FrameType.SETTINGS || (flags & Flag.ACK) !== 0)) {
+      return this.#fail(ErrorCode.PROTOCOL_ERROR)
+    }
+    const isBlockOpen = this.#blockStreamId !== 0
+    if (isBlockOpen !== (type === FrameType.CONTINUATION)) return this.#fail(ErrorCode.PROTOCOL_ERROR)
+    if (type === FrameType.DATA) {
+      const hasPadding = (flags & Flag.PADDED) !== 0 && length > 0
+      if (hasPadding && start === bytes.length) return -1
+      return this.#beginData(streamId, flags, length, hasPadding ? bytes[start]! : 0, start)
+    }
+    const end = start + length
+    if (end > bytes.length) return -1
+    switch (type) {
+      case FrameType.HEADERS:
+        this.#headers(streamId, flags, bytes.subarray(start, end))
+        break
+      case FrameType.CONTINUATION:
+        this.#continuation(streamId, flags, bytes.subarray(start, end))
+        break
+      case FrameType.PRIORITY:
+        this.#priority(streamId, bytes, start, length)
+        break
+      case FrameType.RST_STREAM:
+        this.#rstStream(streamId, length)
+        break
+      case FrameType.SETTINGS:
+        this.#settings(streamId, flags, bytes.subarray(start, end))
+        break
+      case FrameType.PING:
+        this.#ping(streamId, flags, bytes.subarray(start, end))
+        break
+      case FrameType.GOAWAY:
+        if (streamId !== 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
+        else if (length < 8) this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+        break
+      case FrameType.WINDOW_UPDATE:
+        this.#windowUpdate(streamId, bytes, start, length)
+        break
+      case FrameType.PUSH_PROMISE:
+        this.#fail(ErrorCode.PROTOCOL_ERROR)
+        break
+    }
+    return end
+  }
+
+  /** Begins a DATA frame, and returns the position of its content. */
+  #beginData(streamId: number, flags: number, length: number, padding: number, start: number): number {
+    const isPadded = (flags & Flag.PADDED) !== 0
+    const overhead = isPadded ? 1 + padding : 0
+    if (streamId === 0 || this.#isIdle(streamId) || overhead > length) return this.#fail(ErrorCode.PROTOCOL_ERROR)
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
+    // Bodies are bounded by the windows of their streams, so the connection accepts further data at once.
+    if (this.#receiveWindow < CONNECTION_WINDOW / 2) {
+      this.#send(windowUpdate(0, CONNECTION_WINDOW - this.#receiveWindow))
+      this.#receiveWindow = CONNECTION_WINDOW
+    }
+    const data = this.#data
+    data.stream = this.#streamForData(streamId, length)
+    data.missingBytes = length - overhead
+    data.missingPadding = padding
+    data.endsStream = (flags & Flag.END_STREAM) !== 0
+    if (data.endsStream) this.#resetIds.delete(streamId)
+    if (data.stream !== undefined && overhead > 0) this.consumed(data.stream, overhead)
+    if (data.missingBytes === 0 && padding === 0) this.#endData()
+    return isPadded ? start + 1 : start
+  }
+
+  #streamForData(streamId: number, length: number): ServerStream | undefined {
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined) {
+      if (!this.#resetIds.has(streamId)) this.#streamError(streamId, ErrorCode.STREAM_CLOSED, true)
+      return undefined
+    }
+    if (stream.hasReceivedEnd) {
+      this.#streamError(streamId, ErrorCode.STREAM_CLOSED, true)
+      return undefined
+    }
+    stream.receiveWindow -= length
+    if (stream.receiveWindow >= 0) return stream
+    this.#streamError(streamId, ErrorCode.FLOW_CONTROL_ERROR, false)
+    return undefined
+  }
+
+  /** Reads on in a DATA frame, and returns the position after it or the end of the bytes. */
+  #readData(bytes: Buffer, start: number): number {
+    const data = this.#data
+    const contentBytes = Math.min(data.missingBytes, bytes.length - start)
+    const contentEnd = start + contentBytes
+    if (contentBytes > 0) {
+      data.missingBytes -= contentBytes
+      const { stream } = data
+      if (stream !== undefined && !stream.closed) {
+        const content = bytes.subarray(start, contentEnd)
+        const isHeldApart = contentBytes * MAX_HELD_RATIO < bytes.length
+        if (!stream.receive(isHeldApart ? Buffer.from(content) : content)) {
+          this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, data.endsStream)
+        }
+      }
+    }
+    const padding = Math.min(data.missingPadding, bytes.length - contentEnd)
+    data.missingPadding -= padding
+    if (data.missingBytes === 0 && data.missingPadding === 0) this.#endData()
+    return contentEnd + padding
+  }
+
+  #endData(): void {
+    const { stream, endsStream } = this.#data
+    this.#data.stream = undefined
+    if (stream === undefined || !endsStream || stream.closed) return
+    if (!stream.receiveEnd()) this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, true)
+  }
+
+  #headers(streamId: number, flags: number, payload: Buffer): void {
+    const isPadded = (flags & Flag.PADDED) !== 0
+    const hasPriority = (flags & Flag.PRIORITY) !== 0
+    const padding = isPadded ? (payload[0] ?? 0) : 0
+    const priorityAt = isPadded ? 1 : 0
+    const start = priorityAt + (hasPriority ? 5 : 0)
+    if (streamId % 2 === 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    if (start > payload.length) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    if (start + padding > payload.length) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    this.#blockFlags = flags
+    this.#isBlockMalformed = hasPriority && (readUint32(payload, priorityAt) & MAX_WINDOW) === streamId
+    const block = payload.subarray(start, payload.length - padding)
+    if ((flags & Flag.END_HEADERS) !== 0) {
+      this.#endBlock(streamId, block)
+    } else {
+      this.#blockStreamId = streamId
+      this.#blockPieces = [Buffer.from(block)]
+      this.#blockBytes = block.length
+    }
+  }
+
+  #continuation(streamId: number, flags: number, payload: Buffer): void {
+    if (streamId !== this.#blockStreamId) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    this.#blockPieces.push(Buffer.from(payload))
+    this.#blockBytes += payload.length
+    if (this.#blockPieces.length > MAX_BLOCK_FRAMES || this.#blockBytes > MAX_BLOCK_BYTES) {
+      this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
+    } else if ((flags & Flag.END_HEADERS) !== 0) {
+      const block = Buffer.concat(this.#blockPieces)
+      this.#blockStreamId = 0
+      this.#blockPieces = []
+      this.#endBlock(streamId, block)
+    }
+  }
+
+  #endBlock(streamId: number, block: Buffer): void {
+    // The block must be decoded even if it is not used, because it changes the table for those that follow.
+    const fields = this.#hpack.decode(block)
+    const endsStream = (this.#blockFlags & Flag.END_STREAM) !== 0
+    if (this.#isIdle(streamId)) {
+      this.#lastStreamId = streamId
+      this.#begin(streamId, fields, endsStream)
+      return
+    }
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined) {
+      if (!this.#resetIds.has(streamId)) this.#fail(ErrorCode.STREAM_CLOSED)
+      else if (endsStream) this.#resetIds.delete(streamId)
+    } else if (stream.hasReceivedEnd) {
+      this.#streamError(streamId, ErrorCode.STREAM_CLOSED, true)
+    } else if (
+      !endsStream ||
+      this.#isBlockMalformed ||
+      fields === undefined ||
+      !areTrailers(fields) ||
+      !stream.receiveEnd()
+    ) {
+      this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, endsStream)
+    }
+  }
+
+  #begin(streamId: number, fields: readonly string[] | undefined, endsStream: boolean): void {
+    if (streamId > this.#lastAcceptedId || this.#streams.size >= this.#maxStreams) {
+      this.#streamError(streamId, ErrorCode.REFUSED_STREAM, endsStream)
+      return
+    }
+    if (fields === undefined) {
+      this.#streamError(streamId, ErrorCode.ENHANCE_YOUR_CALM, endsStream)
+      return
+    }
+    const head = this.#isBlockMalformed ? undefined : this.#headOf(fields)
+    if (head === undefined || (endsStream && (head.contentLength ?? 0) > 0)) {
+      this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, endsStream)
+      return
+    }
+    const stream = new ServerStream(streamId, this, STREAM_WINDOW, this.#initialSendWindow, head.contentLength)
+    this.#streams.set(streamId, stream)
+    this.#pings.streamBegan()
+    this.#handler.streamBegan(stream, head, !endsStream)
+    if (endsStream && !stream.closed) stream.receiveEnd()
+  }
+
+  #headOf(fields: readonly string[]): Http2Head | undefined {
+    if (this.#lastHead?.rawHeaders === fields) return this.#lastHead
+    if (this.#headBefore?.rawHeaders === fields) return this.#headBefore
+    const repeated = this.#lastHead && withOtherTimeout(this.#lastHead, fields)
+    if (repeated !== undefined) return repeated
+    const head = readHttp2Head(fields)
+    if (head !== undefined) {
+      this.#headBefore = this.#lastHead
+      this.#lastHead = head
+    }
+    return head
+  }
+
+  #priority(streamId: number, bytes: Buffer, start: number, length: number): void {
+    if (streamId === 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
+    else if (length !== 5) this.#streamError(streamId, ErrorCode.FRAME_SIZE_ERROR, true)
+    else if ((readUint32(bytes, start) & MAX_WINDOW) === streamId) {
+      this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, true)
+    }
+  }
+
+  #rstStream(streamId: number, length: number): void {
+    if (length !== 4) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    if (streamId === 0 || this.#isIdle(streamId)) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    this.#resetIds.delete(streamId)
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined) return
+    stream.abort()
+    this.#countReset()
+  }
+
+  #settings(streamId: number, flags: number, payload: Buffer): void {
+    if (streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    const isAck = (flags & Flag.ACK) !== 0
+    if (isAck ? payload.length !== 0 : payload.length % 6 !== 0) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    this.#hasSettings = true
+    if (isAck) return
+    for (let at = 0; at < payload.length; at += 6) {
+      const setting = (payload[at]! << 8) | payload[at + 1]!
+      const value = readUint32(payload, at + 2)
+      if (setting === Setting.ENABLE_PUSH && value > 1) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+      if (setting === Setting.MAX_FRAME_SIZE && (value < MAX_FRAME_BYTES || value > 0xffffff)) {
+        return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+      }
+      if (setting === Setting.INITIAL_WINDOW_SIZE && !this.#setInitialWindow(value)) return
+    }
+    this.#send(settingsAck)
+    this.#sendBlocked()
+  }
+
+  /** Returns false if the connection has ended because a window would be too large. */
+  #setInitialWindow(bytes: number): boolean {
+    if (bytes > MAX_WINDOW) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR) > 0
+    const more = bytes - this.#initialSendWindow
+    this.#initialSendWindow = bytes
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += more
+      if (stream.sendWindow > MAX_WINDOW) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR) > 0
+    }
+    return true
+  }
+
+  #ping(streamId: number, flags: number, payload: Buffer): void {
+    if (streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    if (payload.length !== PING_BYTES) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    if ((flags & Flag.ACK) !== 0) return
+    this.#send(pingAck(payload.toString('latin1')))
+    if (this.#pings.isExceededAt(this.nowMs(), this.#streams.size > 0)) {
+      this.#fail(ErrorCode.ENHANCE_YOUR_CALM, 'too_many_pings')
+    }
+  }
+
+  #windowUpdate(streamId: number, bytes: Buffer, start: number, length: number): void {
+    if (length !== 4) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+    if (this.#isIdle(streamId) && streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    const more = readUint32(bytes, start) & MAX_WINDOW
+    if (streamId === 0) {
+      this.#sendWindow += more
+      if (more === 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
+      else if (this.#sendWindow > MAX_WINDOW) this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
+      else this.#sendBlocked()
+      return
+    }
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined) return
+    stream.sendWindow += more
+    if (more === 0) this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, stream.hasReceivedEnd)
+    else if (stream.sendWindow > MAX_WINDOW)
+      this.#streamError(streamId, ErrorCode.FLOW_CONTROL_ERROR, stream.hasReceivedEnd)
+    else if (this.#blocked.has(stream)) this.sendBody(stream)
+  }
+
+  #isIdle(streamId: number): boolean {
+    return streamId > this.#lastStreamId || streamId % 2 === 0
+  }
+
+  #sendBlocked(): void {
+    for (const stream of [...this.#blocked]) this.sendBody(stream)
+  }
+
+  /** Ends a stream because of a fault of the client, or refuses it. `isOver`: the client sends nothing more on it. */
+  #streamError(streamId: number, code: number, isOver: boolean): void {
+    this.#sendReset(streamId, code, isOver)
+    this.#streams.get(streamId)?.abort()
+    this.#countReset()
+  }
+
+  #sendReset(streamId: number, code: number, isOver: boolean): void {
+    this.#send(rstStream(streamId, code))
+    if (isOver) return
+    this.#resetIds.add(streamId)
+    if (this.#resetIds.size > MAX_REMEMBERED_RESETS) {
+      for (const oldest of this.#resetIds) {
+        this.#resetIds.delete(oldest)
+        break
+      }
+    }
+  }
+
+  #countReset(): void {
+    if (this.#resets.isExceededAt(this.nowMs())) this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
+  }
+
+  /** Ends the connection because of a fault of the client. Returns -1, as for a frame that cannot be read. */
+  #fail(code: number, debugData = ''): number {
+    if (this.#isEnded) return -1
+    this.#send(goawayFrame(this.#lastStreamId, code, debugData))
+    this.#end()
+    return -1
+  }
+
+  #end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#flush()
+    this.#socket.destroySoon()
+    this.#onGone()
+  }
+
+  #send(text: string): void {
+    this.#unwritten += text
+    if (this.#isFlushDue) return
+    this.#isFlushDue = true
+    process.nextTick(this.#flush)
+  }
+
+  #sendData(streamId: number, bytes: Uint8Array, endsStream: boolean): void {
+    this.#send(frameHead(bytes.length, FrameType.DATA, endsStream ? Flag.END_STREAM : 0, streamId))
+    if (bytes.length <= MAX_JOINED_BYTES) {
+      this.#unwritten += latin1(bytes)
+    } else {
+      this.#flush()
+      this.#write(bytes)
+    }
+  }
+
+  readonly #flush = (): void => {
+    this.#isFlushDue = false
+    const text = this.#unwritten
+    if (text === '') return
+    this.#unwritten = ''
+    this.#write(text)
+  }
+
+  #write(part: string | Uint8Array): void {
+    const socket = this.#socket
+    if (socket.destroyed || socket.writableEnded) return
+    const isTaken = typeof part === 'string' ? socket.write(part, 'latin1') : socket.write(part)
+    if (isTaken) return
+    this.#hold.holdReading('unsent')
+    socket.once('drain', this.#onDrain)
+  }
+
+  readonly #onDrain = (): void => {
+    this.#hold.releaseReading('unsent')
+  }
+}
+
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

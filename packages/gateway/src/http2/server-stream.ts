@@ -1,0 +1,197 @@
+import { EventEmitter } from 'node:events'
+import type { OutgoingHttpHeaders } from 'node:http2'
+import { ErrorCode } from './frames.ts'
+import type { Http2Stream, ResponseOptions } from './http2-stream.ts'
+
+/** What a stream needs of its session. */
+export interface StreamOutput {
+  readonly nowMs: () => number
+  sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void
+  /** Sends as much of the unsent body as the windows of the client allow. */
+  sendBody(stream: ServerStream): void
+  sendReset(stream: ServerStream, code: number): void
+  /** Records that the handler of the stream has taken bytes of the body, so that the client may send more. */
+  consumed(stream: ServerStream, bytes: number): void
+  forget(stream: ServerStream): void
+}
+
+/** One stream of a `ServerSession`: a request and its response. */
+export class ServerStream extends EventEmitter implements Http2Stream {
+  readonly id: number
+  aborted = false
+  closed = false
+  headersSent = false
+  readableEnded = false
+  /** The number of bytes that the client may still send. */
+  receiveWindow: number
+  /** The number of bytes that were taken since the client was last told to send more. */
+  consumedBytes = 0
+  /** The number of bytes that the client accepts. */
+  sendWindow: number
+  /** The pieces of the body of the response that wait for the client's window. */
+  readonly unsent: Uint8Array[] = []
+  /** Whether the body of the response is complete; it may still be unsent. */
+  isBodyComplete = false
+  hasTrailers = false
+  readonly #output: StreamOutput
+  /** The declared length of the body of the request that has not arrived; -1 without a declaration. */
+  #missingBytes: number
+  #hasReceivedEnd = false
+  #hasSentEnd = false
+  #isPaused = false
+  #queue: Buffer[] = []
+  #timeoutMs = 0
+  #onTimeout: (() => void) | undefined
+  #activeAtMs = 0
+
+  constructor(
+    id: number,
+    output: StreamOutput,
+    receiveWindow: number,
+    sendWindow: number,
+    contentLength: number | undefined,
+  ) {
+    super()
+    this.id = id
+    this.#output = output
+    this.receiveWindow = receiveWindow
+    this.sendWindow = sendWindow
+    this.#missingBytes = contentLength ?? -1
+  }
+
+  get destroyed(): boolean {
+    return this.closed
+  }
+
+  /** Whether the client has ended its side. */
+  get hasReceivedEnd(): boolean {
+    return this.#hasReceivedEnd
+  }
+
+  /** Takes a piece of the body. Returns whether the body is still within its declared length. */
+  receive(piece: Buffer): boolean {
+    this.#active()
+    if (this.#missingBytes >= 0) {
+      if (piece.length > this.#missingBytes) return false
+      this.#missingBytes -= piece.length
+    }
+    if (this.#isPaused || this.#queue.length > 0) this.#queue.push(piece)
+    else this.#pass(piece)
+    return true
+  }
+
+  /** Takes the end of the request. Returns whether the body has its declared length. */
+  receiveEnd(): boolean {
+    if (this.#missingBytes > 0) return false
+    this.#hasReceivedEnd = true
+    this.#passEnd()
+    return true
+  }
+
+  /** Ends the stream because the client or the connection has ended it. */
+  abort(): void {
+    if (this.closed) return
+    this.aborted = true
+    this.#finish()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    if (this.#queue.length > 0 || this.#hasReceivedEnd) process.nextTick(this.#passQueue)
+  }
+
+  respond(headers: OutgoingHttpHeaders, options?: ResponseOptions): void {
+    if (this.closed) return
+    this.#active()
+    this.headersSent = true
+    this.hasTrailers = options?.waitForTrailers === true
+    const endsStream = options?.endStream === true
+    this.#output.sendHeaders(this.id, headers, endsStream, options?.sendDate !== false)
+    if (endsStream) this.sentEnd()
+  }
+
+  additionalHeaders(headers: OutgoingHttpHeaders): void {
+    if (!this.closed) this.#output.sendHeaders(this.id, headers, false, false)
+  }
+
+  write(piece: Uint8Array): void {
+    if (this.closed) return
+    this.#active()
+    if (piece.length > 0) this.unsent.push(piece)
+    this.#output.sendBody(this)
+  }
+
+  end(piece?: Uint8Array): void {
+    if (this.closed || this.isBodyComplete) return
+    this.#active()
+    if (piece !== undefined && piece.length > 0) this.unsent.push(piece)
+    this.isBodyComplete = true
+    this.#output.sendBody(this)
+  }
+
+  sendTrailers(headers: OutgoingHttpHeaders): void {
+    if (this.closed || this.#hasSentEnd) return
+    this.#output.sendHeaders(this.id, headers, true, false)
+    this.sentEnd()
+  }
+
+  close(code: number = ErrorCode.NO_ERROR): void {
+    if (this.closed) return
+    this.#output.sendReset(this, code)
+    this.#finish()
+  }
+
+  setTimeout(ms: number, onTimeout?: () => void): void {
+    this.#timeoutMs = ms
+    if (onTimeout !== undefined) this.#onTimeout = onTimeout
+    if (ms > 0) this.#activeAtMs = this.#output.nowMs()
+  }
+
+  /** Enforces the time limit of the stream. Called every second. */
+  sweep(nowMs: number): void {
+    if (this.#timeoutMs === 0 || nowMs - this.#activeAtMs < this.#timeoutMs) return
+    this.#activeAtMs = nowMs
+    this.#onTimeout?.()
+  }
+
+  /** Records that the response has been sent completely. */
+  sentEnd(): void {
+    this.#hasSentEnd = true
+    if (this.readableEnded) this.#finish()
+  }
+
+  #active(): void {
+    if (this.#timeoutMs > 0) this.#activeAtMs = this.#output.nowMs()
+  }
+
+  #pass(piece: Buffer): void {
+    this.emit('data', piece)
+    this.#output.consumed(this, piece.length)
+  }
+
+  readonly #passQueue = (): void => {
+    while (!this.#isPaused && !this.closed && this.#queue.length > 0) this.#pass(this.#queue.shift()!)
+    if (this.#hasReceivedEnd) this.#passEnd()
+  }
+
+  #passEnd(): void {
+    if (this.#isPaused || this.#queue.length > 0 || this.readableEnded || this.closed) return
+    this.readableEnded = true
+    this.emit('end')
+    if (this.#hasSentEnd) this.#finish()
+  }
+
+  #finish(): void {
+    if (this.closed) return
+    this.closed = true
+    this.#queue.length = 0
+    this.unsent.length = 0
+    this.#output.forget(this)
+    this.emit('close')
+  }
+}
