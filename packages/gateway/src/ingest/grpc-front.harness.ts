@@ -11,6 +11,7 @@ import type { ExportEnding } from '../contract/export-ending.ts'
 import type { InflatedSizeInspection } from '../contract/gateway-config.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
+import { isOnFastPath } from './both-paths.harness.ts'
 import { GrpcFront } from './grpc-front.ts'
 import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
 import { RawClient } from './grpc-raw-client.harness.ts'
@@ -149,7 +150,7 @@ export async function startFront(
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: 0 } },
     { grpc: front, http: noHttp },
-    { ...defaultListenerSettings, ...options.settings },
+    { ...defaultListenerSettings, fastPath: isOnFastPath(), ...options.settings },
     { clock: systemClock, random: () => 0.5, log: silentLog, metrics: new MetricRegistry() },
   )
   const { port } = listener.address

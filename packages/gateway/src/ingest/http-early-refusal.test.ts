@@ -5,7 +5,8 @@ import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { gatewayRefusal } from '../contract/gateway-answers.ts'
 import { tokenRecord } from '../contract/token-record.harness.ts'
-import { accepted, chunk, front, head, onBothPaths, open, post, readAll, start } from './http-front.harness.ts'
+import { onBothPaths } from './both-paths.harness.ts'
+import { accepted, chunk, front, head, open, post, readAll, start } from './http-front.harness.ts'
 import { tooLarge } from './request-validator.ts'
 
 onBothPaths(() => {

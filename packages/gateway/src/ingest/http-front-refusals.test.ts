@@ -1,6 +1,7 @@
 import { decodeRpcStatus, type Encoding } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
-import { ask, front, head, json, onBothPaths, post, type RawReply, start } from './http-front.harness.ts'
+import { onBothPaths } from './both-paths.harness.ts'
+import { ask, front, head, json, post, type RawReply, start } from './http-front.harness.ts'
 
 onBothPaths(() => {
   const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(body, encoding)

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
@@ -11,6 +11,7 @@ import type { ExportEnding } from '../contract/export-ending.ts'
 import { defaultGatewayConfig, type TlsFiles } from '../contract/gateway-config.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
+import { isOnFastPath } from './both-paths.harness.ts'
 import { type HttpFrontConfig, httpFront } from './http-front.ts'
 import type { Ingest } from './ingest.ts'
 import { defaultListenerSettings, type Front, type ListenerSettings, openListener } from './listener.ts'
@@ -132,25 +133,6 @@ export interface TestFrontOptions {
   readonly port?: number
 }
 
-/** Whether the next front reads requests without node:http, unless its settings say otherwise. */
-let { fastPath } = defaultListenerSettings
-
-/** Runs tests twice: with requests that the gateway reads itself where it can, and with all of them read by node:http. */
-export function onBothPaths(tests: () => void): void {
-  describe.each([
-    ['on the fast path', true],
-    ['by node:http', false],
-  ])('read %s', (_, isFast) => {
-    beforeEach(() => {
-      fastPath = isFast
-    })
-    afterEach(() => {
-      fastPath = defaultListenerSettings.fastPath
-    })
-    tests()
-  })
-}
-
 /** Starts the front on a real port, with a manual clock. */
 export async function startFront(options: TestFrontOptions = {}) {
   const ingest = options.ingest ?? new TestIngest()
@@ -179,7 +161,7 @@ export async function startFront(options: TestFrontOptions = {}) {
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: options.port ?? 0 }, ...(options.tls && { tls: options.tls }) },
     { http, grpc: options.grpc ?? http },
-    { ...defaultListenerSettings, fastPath, ...options.settings },
+    { ...defaultListenerSettings, fastPath: isOnFastPath(), ...options.settings },
     { clock, random, log: silentLog, metrics },
   )
   const { port } = listener.address

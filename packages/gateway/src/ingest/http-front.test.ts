@@ -3,7 +3,8 @@ import { decodeExportResponse } from '@penstock/otlp'
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { ask, front, head, json, onBothPaths, open, post, readAll, start } from './http-front.harness.ts'
+import { onBothPaths } from './both-paths.harness.ts'
+import { ask, front, head, json, open, post, readAll, start } from './http-front.harness.ts'
 
 onBothPaths(() => {
   describe('P-6: success', () => {

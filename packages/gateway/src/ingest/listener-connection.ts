@@ -59,6 +59,14 @@ export interface Peer {
   repeated(credential: Credential): Credential
 }
 
+/** The peer of a stream of node:http2 whose connection has ended before the stream was reported. */
+export const unknownPeer: Peer = {
+  source: '',
+  certificateNames: [],
+  isReserved: false,
+  repeated: (credential) => credential,
+}
+
 /** An HTTP/2 session, of node:http2 or of the gateway itself. */
 export interface Http2Control {
   readonly destroyed: boolean

@@ -6,18 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  accepted,
-  ask,
-  front,
-  head,
-  onBothPaths,
-  open,
-  post,
-  RawClient,
-  start,
-  TestIngest,
-} from './http-front.harness.ts'
+import { onBothPaths } from './both-paths.harness.ts'
+import { accepted, ask, front, head, open, post, RawClient, start, TestIngest } from './http-front.harness.ts'
 import { certificates } from './tls-certificates.harness.ts'
 
 onBothPaths(() => {

@@ -17,7 +17,7 @@ import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
 import { FastConnection, type FastRequests } from './fast-connection.ts'
 import type { IngestRequest } from './http-request.ts'
-import { Connection, type ConnectionTimes, connectionOfSession, type Peer } from './listener-connection.ts'
+import { Connection, type ConnectionTimes, connectionOfSession, type Peer, unknownPeer } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
@@ -143,13 +143,14 @@ class OpenListener implements Listener {
       stream.on('error', () => {})
       const connection = stream.session && connectionOfSession(stream.session)
       const head = readHttp2Head(rawHeaders)
-      if (connection === undefined || head === undefined) {
+      connection?.streamBegan()
+      stream.once('close', () => connection?.streamEnded())
+      if (head === undefined) {
         stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
         return
       }
-      connection.streamBegan()
-      stream.once('close', () => connection.streamEnded())
-      this.#beginStream(stream, head, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0, connection)
+      const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
+      this.#beginStream(stream, head, hasBody, connection ?? unknownPeer)
     })
     this.#http2.on('sessionError', () => {})
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { front, head, onBothPaths, open, post, start } from './http-front.harness.ts'
+import { onBothPaths } from './both-paths.harness.ts'
+import { front, head, open, post, start } from './http-front.harness.ts'
 
 const CRLF = '\r\n'
 const good = `host: gateway${CRLF}authorization: Bearer good${CRLF}content-type: application/json${CRLF}`
