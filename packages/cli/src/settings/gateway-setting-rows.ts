@@ -207,7 +207,7 @@ export const gatewaySettingRows = {
     'PENSTOCK_FAST_PATH',
     flag,
     String(defaults.fastPath),
-    'Read requests over HTTP/1.1 in the form that exporters send without node:http, which costs less. All others are read by node:http in any case.',
+    'Read HTTP/2 without node:http2, and requests over HTTP/1.1 in the form that exporters send without node:http, which costs less. Other requests over HTTP/1.1 are read by node:http in any case.',
   ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',

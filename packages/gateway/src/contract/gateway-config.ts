@@ -60,7 +60,7 @@ export interface GatewayConfig {
   /** A limit per listener, like `maxConnectionsPerAddress`; see `ListenerSettings`. */
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
-  /** Whether requests over HTTP/1.1 in the form that exporters send are read without node:http. */
+  /** Whether HTTP/2, and requests over HTTP/1.1 in the form that exporters send, are read without Node's parsers. */
   readonly fastPath: boolean
   /** The maximum age of a snapshot that the store has not confirmed; beyond it every request is refused as retryable (T-14). */
   readonly maxStaleMs: number

@@ -24,7 +24,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   readableEnded = false
   /** The number of bytes that the client may still send. */
   receiveWindow: number
-  /** The number of bytes that were taken since the client was last told to send more. */
+  /** The number of bytes that were taken since the client was last allowed to send more. */
   consumedBytes = 0
   /** The number of bytes that the client accepts. */
   sendWindow: number

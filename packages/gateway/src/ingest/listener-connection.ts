@@ -59,7 +59,7 @@ export interface Peer {
   repeated(credential: Credential): Credential
 }
 
-/** The peer of a stream of node:http2 whose connection has ended before the stream was reported. */
+/** The peer of a stream that node:http2 reports after the end of its connection. */
 export const unknownPeer: Peer = {
   source: '',
   certificateNames: [],
