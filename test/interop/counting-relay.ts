@@ -18,6 +18,10 @@ export interface Exchange {
  */
 export class CountingRelay {
   readonly exchanges: Exchange[] = []
+  /** The number of connections that the client has opened. */
+  connections = 0
+  /** The number of HTTP/2 pings of the client. */
+  pings = 0
   /** The target port of the next connection. */
   targetPort: number
   readonly #sockets = new Set<Socket>()
@@ -45,8 +49,11 @@ export class CountingRelay {
   }
 
   #relay(client: Socket): void {
+    this.connections += 1
     const gateway = connect({ port: this.targetPort, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-    const watch = new ConnectionWatch(this.exchanges)
+    const watch = new ConnectionWatch(this.exchanges, () => {
+      this.pings += 1
+    })
     client.on('data', (bytes: Buffer) => watch.fromClient(bytes))
     gateway.on('data', (bytes: Buffer) => watch.fromGateway(bytes))
     for (const [from, to] of [
@@ -66,17 +73,21 @@ export class CountingRelay {
 
 const HEADERS_FRAME = 1
 const RST_STREAM_FRAME = 3
+const PING_FRAME = 6
 
 /** Observes the bytes of one connection. The first bytes decide the version of HTTP. */
 class ConnectionWatch {
   readonly #exchanges: Exchange[]
+  readonly #onPing: () => void
   #frames: { readonly client: FrameReader; readonly gateway: FrameReader } | undefined
   #isHttp1 = false
   readonly #byStream = new Map<number, Exchange>()
   readonly #unanswered: Exchange[] = []
 
-  constructor(exchanges: Exchange[]) {
+  /** `onPing` is called for each ping of the client, and for each of its answers to a ping of the gateway. */
+  constructor(exchanges: Exchange[], onPing: () => void) {
     this.#exchanges = exchanges
+    this.#onPing = onPing
   }
 
   fromClient(bytes: Buffer): void {
@@ -95,6 +106,7 @@ class ConnectionWatch {
       }
     } else {
       for (const { type, stream } of this.#frames!.client.read(bytes)) {
+        if (type === PING_FRAME) this.#onPing()
         const exchange = this.#byStream.get(stream)
         if (type === HEADERS_FRAME && exchange === undefined) this.#byStream.set(stream, this.#asked())
         if (type === RST_STREAM_FRAME && exchange !== undefined) exchange.endedMs ??= performance.now()

@@ -2,8 +2,8 @@
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
  * for Python, python-gitlab and the library of Standard Webhooks, one with schemathesis, a small Go program with the SDK for
- * Go, one that calls client-go, and the programs that use the core's API (test/interop/programs). Prints their paths as a line
- * of JSON.
+ * Go, one that calls client-go, h2spec, and the programs that use the core's API (test/interop/programs). Prints their paths as
+ * a line of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
  *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
@@ -24,8 +24,7 @@ const requirements = join(here, 'python', 'requirements.txt')
 const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
 const ansibleRequirements = join(here, 'programs', 'ansible', 'requirements.txt')
 const gitlabformRequirements = join(here, 'programs', 'gitlabform', 'requirements.txt')
-const sourcesIn = (directory, ...more) =>
-  ['main.go', ...more, 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
+const sourcesIn = (directory, ...files) => [...files, 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
@@ -33,8 +32,9 @@ const ansibleHome = join(cacheRoot, `ansible-${hashOf([ansibleRequirements])}`)
 const gitlabformHome = join(cacheRoot, `gitlabform-${hashOf([gitlabformRequirements])}`)
 const glabHome = join(cacheRoot, `glab-${glabVersion}`)
 const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
-const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go'))}`, 'interop')
-const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go', 'webhooks.go'))}`, 'client')
+const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go', 'main.go', 'calls.go'))}`, 'interop')
+const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go', 'main.go', 'webhooks.go'))}`, 'client')
+const h2spec = join(cacheRoot, `h2spec-${hashOf(sourcesIn('h2spec'))}`, 'h2spec')
 /** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
 const pythonIn = (home) => join(home, 'bin', 'python')
@@ -45,6 +45,7 @@ const paths = {
   schemathesisIsComplete: completeIn(schemathesisHome),
   go,
   goClient,
+  h2spec,
   glab: join(glabHome, 'usr', 'bin', 'glab'),
   ansible: join(ansibleHome, 'bin'),
   ansibleIsComplete: completeIn(ansibleHome),
@@ -71,6 +72,7 @@ function makeAll() {
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
     makeGo(go, 'go', 'the exporters in Go'),
     makeGo(goClient, 'client-go', 'a program that calls client-go'),
+    makeGo(h2spec, 'h2spec', 'h2spec', 'github.com/summerwind/h2spec/cmd/h2spec'),
     makePython(gitlabformHome, gitlabformRequirements, 'gitlabform and gitlabber'),
     makePython(ansibleHome, ansibleRequirements, 'ansible') ??
       installCollection(collections, pythonIn(ansibleHome), run),
@@ -90,13 +92,13 @@ function makePython(home, required, what) {
   return failure
 }
 
-function makeGo(program, directory, what) {
+function makeGo(program, directory, what, packagePath = '.') {
   if (existsSync(program)) return undefined
   console.error(`interop: building ${what}`)
   mkdirSync(dirname(program), { recursive: true })
   setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
   const aside = `${program}.${process.pid}`
-  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, directory))
+  const failure = run('go', ['build', '-trimpath', '-o', aside, packagePath], join(here, directory))
   if (failure === undefined) renameSync(aside, program)
   return failure
 }

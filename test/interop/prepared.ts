@@ -13,6 +13,8 @@ export interface PreparedPaths {
   readonly go: string
   /** The program that calls client-go. */
   readonly goClient: string
+  /** The conformance suite of HTTP/2. */
+  readonly h2spec: string
   readonly glab: string
   /** The directory with the commands of ansible. */
   readonly ansible: string

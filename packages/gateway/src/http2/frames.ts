@@ -5,7 +5,7 @@
  * @see https://www.rfc-editor.org/rfc/rfc9113.html#section-4
  */
 
-/** What a client sends first, before its SETTINGS. */
+/** The first bytes of a client, before its SETTINGS. */
 export const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export const FRAME_HEAD_BYTES = 9

@@ -87,8 +87,8 @@ export class HpackDecoder {
   }
 
   /**
-   * Decodes a complete header block, whose size the caller limits. Returns alternating names and values, in which each byte is a character. Repeated blocks return
-   * the same array. Returns `undefined` if the list exceeds the limits; the dynamic table is then updated nevertheless.
+   * Decodes a complete header block. The caller limits its size. Returns alternating names and values, in which each byte is a
+   * character. Repeated blocks return the same array. Returns `undefined` if the list exceeds the limits; the dynamic table is then updated nevertheless.
    * @throws HpackError if the block is invalid
    */
   decode(block: Uint8Array): readonly string[] | undefined {
@@ -192,7 +192,7 @@ export class HpackDecoder {
     }
   }
 
-  /** Reads an integer whose first bits are those in `mask` of the current byte, which exists. */
+  /** Reads an integer that begins with the bits in `mask` of the current byte, which exists. */
   #readInteger(block: Uint8Array, mask: number): number {
     let value = block[this.#at]! & mask
     this.#at += 1

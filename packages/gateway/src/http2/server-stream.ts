@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import { ErrorCode } from './frames.ts'
 import type { Http2Stream, ResponseOptions } from './http2-stream.ts'
 
-/** What a stream needs of its session. */
+/** The functions of a session that its streams use. */
 export interface StreamOutput {
   readonly nowMs: () => number
   sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void
