@@ -33,8 +33,10 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
   const { file, limits, log = silentLog, clock = systemClock } = options
   // Opened on this thread first, so that a file that cannot be used is reported with the database's own error.
   const db = openStoreFile(file)
+  let hasRuns: boolean
   try {
     await migrate(db, migrations)
+    hasRuns = (await db.read.selectFrom('pipeline_facts').select('id').limit(1).execute()).length > 0
   } finally {
     await db.close()
   }
@@ -49,7 +51,8 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
       heapBytes: READER_HEAP_BYTES,
     })
   const observe = new Observe(all, startWriter(), startReader)
-  observe.startReaderLater(clock)
+  // Without runs there is nothing to read ahead, and a thread takes 10 MiB.
+  if (hasRuns) observe.startReaderLater(clock)
   return observe
 }
 
@@ -57,7 +60,7 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
  * Receives telemetry on a laptop, keeps it for a while and answers queries about it.
  *
  * Neither decoding nor SQL runs on the caller's thread. One thread inflates, decodes, writes and deletes; another,
- * started by the first query or soon after the start, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
+ * started by the first query, or soon after the start if there are runs, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
  * disk.
  */
 export class Observe {
