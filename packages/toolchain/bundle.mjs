@@ -67,8 +67,8 @@ async function bundle() {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // Functions and classes keep their names, for stack traces.
-    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    // Names stay, for stack traces. Shorter ones change neither the time nor the memory.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     plugins: [{ name: 'ascii', generateBundle: (_options, chunks) => Object.values(chunks).forEach(toAscii) }],
   })
   const joined = [...new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageDirectory))].toSorted()
