@@ -23,7 +23,7 @@ const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fil
  */
 export function graphqlRoutes(options: GraphqlOptions): GraphqlRoute[] {
   const { core } = options
-  // Loaded with the first request: the modules and the schema take a third of a second and much memory, and many processes
+  // Loaded with the first request: the modules and the schema take a quarter of a second and much memory, and many processes
   // answer no GraphQL.
   let server: Promise<GraphqlServer> | undefined
   const loadServer = async (): Promise<GraphqlServer> => {
