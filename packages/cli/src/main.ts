@@ -1,9 +1,13 @@
 import process from 'node:process'
+import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '@penstock/runtime'
 import { Interrupted } from './process/environment.ts'
 import { readInstallationKind } from './process/installation.ts'
 import { runProgram } from './program.ts'
 import { samplesDirectory } from './samples-directory.ts'
+
+/** The default of V8, which bin/penstock.mjs changes while the modules load. */
+setFlagsFromString('--semi-space-growth-factor=2')
 
 const interruption = new AbortController()
 /** Each signal is handled once, so that a second Ctrl-C ends the process. */

@@ -19,6 +19,7 @@ export {
   type FastSocket,
 } from './ingest/fast-connection.ts'
 export { type FastHead, FastHeadReader, readFastHead } from './ingest/fast-head.ts'
+export { type FastPathState, fastPathState } from './ingest/fast-path-state.ts'
 export type { BodySink } from './ingest/http-request.ts'
 export { metricsPage } from './metrics/metrics-page.ts'
 export { ApiError } from './operations/api-error.ts'

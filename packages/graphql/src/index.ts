@@ -1,5 +1,6 @@
 export { EXPLORER_PATH, type ExplorerOptions, explorerRoutes } from './http/explorer.ts'
-export { GRAPHQL_PATH, type GraphqlOptions, type GraphqlRoute, graphqlRoutes } from './http/graphql-routes.ts'
+export { GRAPHQL_PATH, type GraphqlRoute, graphqlRoutes } from './http/graphql-routes.ts'
+export type { GraphqlOptions } from './http/graphql-server.ts'
 export { Loaders } from './request/loaders.ts'
 export type { RequestContext } from './request/request-context.ts'
 export { printedSchema } from './schema/printed-schema.ts'

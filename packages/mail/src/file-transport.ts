@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Outcome } from '@penstock/delivery'
-import { createTransport } from 'nodemailer'
 import { type Message, mailOf, type Sender } from './message.ts'
 import type { MailTransport } from './transport.ts'
 
@@ -13,12 +12,19 @@ const MAX_FILES = 1_000
  * their owner can read them.
  */
 export function fileTransport(directory: string, { sender }: { readonly sender: Sender }): MailTransport {
-  const builder = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+  const createBuilder = async () => {
+    // Loaded with the first mail, because most starts send none.
+    const { createTransport } = await import('nodemailer')
+    return createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+  }
+  let builder: ReturnType<typeof createBuilder> | undefined
   return {
     async send(message: Message): Promise<Outcome> {
       const name = fileNameOf(message)
+      builder ??= createBuilder()
+      const mailer = await builder
       try {
-        const { message: bytes } = await builder.sendMail(mailOf(message, sender))
+        const { message: bytes } = await mailer.sendMail(mailOf(message, sender))
         await mkdir(directory, { recursive: true, mode: 0o700 })
         const unfinished = join(directory, `${name}.tmp`)
         // An earlier process may have left the file. A link with its name is removed too, and not followed.

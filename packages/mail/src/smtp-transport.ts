@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { Outcome } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
-import { createTransport } from 'nodemailer'
 import { type Message, mailOf, type Sender } from './message.ts'
 import type { MailTransport } from './transport.ts'
 
@@ -46,9 +45,10 @@ export function smtpServerOf(url: string): SmtpServer | undefined {
 
 /** Sends mails by SMTP. A password is sent only over TLS, except to this machine. */
 export function smtpTransport(server: SmtpServer, { sender, clock }: { sender: Sender; clock: Clock }): MailTransport {
-  let pool = new SmtpPool(server)
+  let pool: SmtpPool | undefined
   return {
     async send(message: Message): Promise<Outcome> {
+      pool ??= new SmtpPool(server)
       const used = pool
       const ended = new AbortController()
       try {
@@ -56,7 +56,7 @@ export function smtpTransport(server: SmtpServer, { sender, clock }: { sender: S
           used.send(message, sender),
           clock.sleep(MAIL_MS, ended.signal).then((): Outcome => {
             // A server that sends a byte now and then would keep the connections, and the mails that wait for them, for ever.
-            if (pool === used) pool = new SmtpPool(server)
+            if (pool === used) pool = undefined
             used.abandon()
             return retry('the server took too long')
           }),
@@ -66,7 +66,7 @@ export function smtpTransport(server: SmtpServer, { sender, clock }: { sender: S
       }
     },
     async close() {
-      pool.close()
+      pool?.close()
     },
   }
 }
@@ -78,9 +78,15 @@ class SmtpPool {
   readonly #sockets = new Set<Socket>()
   readonly #pool
 
-  constructor({ host, port, secure, user, password }: SmtpServer) {
+  constructor(server: SmtpServer) {
+    this.#pool = this.#open(server)
+  }
+
+  async #open({ host, port, secure, user, password }: SmtpServer) {
+    // Loaded with the first mail, because most starts send none.
+    const { createTransport } = await import('nodemailer')
     const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
-    this.#pool = createTransport({
+    return createTransport({
       pool: true,
       host,
       port,
@@ -99,8 +105,9 @@ class SmtpPool {
     })
   }
 
-  send(message: Message, sender: Sender): Promise<Outcome> {
-    return this.#pool.sendMail(mailOf(message, sender)).then(
+  async send(message: Message, sender: Sender): Promise<Outcome> {
+    const pool = await this.#pool
+    return pool.sendMail(mailOf(message, sender)).then(
       ({ response }): Outcome => ({ kind: 'delivered', rejectedItems: 0, message: reasonOf(response) }),
       (error: SmtpError) => outcomeOf(error),
     )
@@ -108,12 +115,12 @@ class SmtpPool {
 
   /** Closes the connections when the mails in progress are sent. */
   close(): void {
-    this.#pool.close()
+    void this.#pool.then((pool) => pool.close())
   }
 
   /** Closes the connections now. The mails in progress, and those that wait, fail. */
   abandon(): void {
-    this.#pool.close()
+    this.close()
     for (const socket of this.#sockets) socket.destroy()
   }
 

@@ -23,11 +23,20 @@ const READ_AHEAD_AFTER_MS = 3_000
 
 /** Opens or creates the store. One process owns the file. */
 export async function openObserve(options: ObserveOptions): Promise<Observe> {
+  const observe = await startObserve(options)
+  await observe.opened
+  return observe
+}
+
+/** As `openObserve`, but returns while the thread that writes is still starting. Requests wait for it. */
+export async function startObserve(options: ObserveOptions): Promise<Observe> {
   const { file, limits, log = silentLog, clock = systemClock } = options
   // Opened on this thread first, so that a file that cannot be used is reported with the database's own error.
   const db = openStoreFile(file)
+  let hasRuns: boolean
   try {
     await migrate(db, migrations)
+    hasRuns = (await db.read.selectFrom('pipeline_facts').select('id').limit(1).execute()).length > 0
   } finally {
     await db.close()
   }
@@ -41,8 +50,9 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
       entry: 'reader-thread',
       heapBytes: READER_HEAP_BYTES,
     })
-  const observe = new Observe(all, await startWriter(), startReader)
-  observe.startReaderLater(clock)
+  const observe = new Observe(all, startWriter(), startReader)
+  // Without runs there is nothing to read ahead, and a thread takes 10 MiB.
+  if (hasRuns) observe.startReaderLater(clock)
   return observe
 }
 
@@ -50,12 +60,14 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
  * Receives telemetry on a laptop, keeps it for a while and answers queries about it.
  *
  * Neither decoding nor SQL runs on the caller's thread. One thread inflates, decodes, writes and deletes; another,
- * started by the first query or soon after the start, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
+ * started by the first query, or soon after the start if there are runs, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
  * disk.
  */
 export class Observe {
   readonly limits: ObserveLimits
-  readonly #writer: StoreThread<ReceivedRequest, Receipt>
+  /** Resolves when the thread that writes has opened the file. Rejects with the error that prevents it. */
+  readonly opened: Promise<unknown>
+  readonly #writer: Promise<StoreThread<ReceivedRequest, Receipt>>
   readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>
   #reader: Promise<StoreThread<StoreQuery, StoreResponse | undefined>> | undefined
   readonly #listeners = new Set<() => void>()
@@ -65,11 +77,14 @@ export class Observe {
 
   constructor(
     limits: ObserveLimits,
-    writer: StoreThread<ReceivedRequest, Receipt>,
+    writer: Promise<StoreThread<ReceivedRequest, Receipt>>,
     startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>,
   ) {
     this.limits = limits
+    this.opened = writer
     this.#writer = writer
+    // The error is that of `opened`. Without a handler, it would end the process before the caller awaits it.
+    writer.catch(() => {})
     this.#startReader = startReader
   }
 
@@ -81,7 +96,7 @@ export class Observe {
     }
     this.#waitingBytes += bytes
     try {
-      const receipt = await this.#writer.ask(received, [received.wire.buffer])
+      const receipt = await (await this.#writer).ask(received, [received.wire.buffer])
       if (receipt.kind === 'kept') for (const listener of this.#listeners) listener()
       return receipt
     } catch (error) {
@@ -136,6 +151,9 @@ export class Observe {
   async close(): Promise<void> {
     this.#closing.abort()
     await (await this.#reader)?.close()
-    await this.#writer.close()
+    await this.#writer.then(
+      (writer) => writer.close(),
+      () => {},
+    )
   }
 }

@@ -12,7 +12,7 @@ import {
   testedNodes,
 } from '../process/installation.ts'
 import { write } from '../process/output.ts'
-import { diagnoseGateway } from '../serve/gateway-diagnosis.ts'
+import { diagnoseFastPath, diagnoseGateway } from '../serve/gateway-diagnosis.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const satisfies Record<Finding['grade'], string>
@@ -32,6 +32,7 @@ export const doctorCommand: CommandDefinition = {
     const settings = settingsOf(flags, environment.env)
     const findings = [
       ...installationFindings(environment.installation),
+      await diagnoseFastPath(settings),
       ...(await diagnose(settings)),
       ...(await diagnoseGateway(settings, environment.clock.nowMs())),
     ]

@@ -8,7 +8,7 @@ import type { Settings } from '../settings/setting-table.ts'
 
 const ANSWER_DEADLINE_MS = 5_000
 
-const roles = ['all', 'core', 'gateway', 'worker'] as const
+const roles = ['all', 'core', 'gateway', 'worker', 'observe'] as const
 type Role = (typeof roles)[number]
 
 export const healthCommand: CommandDefinition = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { ManagementContext, OperationName, UpstreamConfig } from '@penstock/gateway'
 import type { Route } from '@penstock/http'
-import { LiveStreams, observeServer, openObserve } from '@penstock/observe'
+import { LiveStreams, observeServer, startObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import { requireUsable } from '../process/database-error.ts'
 import type { Environment } from '../process/environment.ts'
@@ -11,6 +11,8 @@ import { storeRoutes } from './store-routes.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
+  /** Resolves when the store can write. @throws {UsageError} if its file cannot be used */
+  readonly opened: Promise<unknown>
   /** The query routes, which require an API key. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
   /** Ends the streams of live updates, which would otherwise keep the listener open. */
@@ -32,13 +34,17 @@ export async function openEmbeddedUpstream(
     retentionMs: settings['observability.retentionHours'] * 3_600_000,
     maxFileBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
   }
-  const store = await requireUsable(file, openObserve({ file, clock, log, limits }))
+  const store = await requireUsable(file, startObserve({ file, clock, log, limits }))
+  const opened = requireUsable(file, store.opened)
+  // The error is reported when the start awaits it, and the start may fail before.
+  opened.catch(() => {})
   const credential = randomBytes(32).toString('base64url')
   const server = await observeServer(store, { credential, log })
   const streams = new LiveStreams(clock)
   store.onKept(() => streams.notify())
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
+    opened,
     routes: storeRoutes(store, streams),
     endStreams: () => streams.close(),
     close: async () => {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openReadOnly, pendingMigrations, schemaVersion } from '@penstock/db'
 import {
+  type FastPathState,
+  fastPathState,
   type GatewayDb,
   type GatewayProcessJson,
   type GatewayTables,
@@ -13,6 +15,20 @@ import type { Finding } from '../core/diagnosis.ts'
 import { databaseErrorText } from '../process/database-error.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { gatewayDatabase, STORE_FILE } from './operator.ts'
+
+const fastPathFindings = {
+  on: { grade: 'ok', message: 'the fast path of OTLP/HTTP is on' },
+  off: { grade: 'ok', message: 'the fast path of OTLP/HTTP is off: gateway.fastPath is false' },
+  without_shared_buffer: {
+    grade: 'note',
+    message: 'this Node lacks parts that the fast path of OTLP/HTTP uses, so each request takes more time',
+    remedy: 'use a version of Node that CI tests',
+  },
+} as const satisfies Record<FastPathState, Finding>
+
+/** Tells whether the gateway would read OTLP/HTTP by its fast path with this Node. */
+export const diagnoseFastPath = async (settings: Settings): Promise<Finding> =>
+  fastPathFindings[await fastPathState(settings['gateway.fastPath'])]
 
 /**
  * Checks the gateway's database without changing it. On PostgreSQL, it also checks whether the processes of all gateways on it

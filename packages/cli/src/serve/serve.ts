@@ -113,6 +113,8 @@ async function serveUntilInterrupted(
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
     teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
+  // The thread of the store starts while this one opens everything else.
+  await ingest.embedded?.opened
   const access = await firstAccess({ db, peppers }, { settings, isForPerson: options.isSampled }, clock)
   isStarted = true
 

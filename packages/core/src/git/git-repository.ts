@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import git from 'isomorphic-git'
 import type { Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
 import { referenceSpace } from './file-space.ts'
@@ -48,6 +47,7 @@ export class GitRepository {
     if (loose !== undefined) return loose
     try {
       const read = { fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid, format: 'content' } as const
+      const git = await loadGit()
       const { type, object } = await git.readObject(read)
       return { type: type as ObjectType, bytes: object as Uint8Array }
     } catch (error) {
@@ -108,6 +108,7 @@ export class GitRepository {
   /** Returns the only object id that begins with the prefix; `undefined` if there is none or more than one. */
   async expand(prefix: string): Promise<string | undefined> {
     try {
+      const git = await loadGit()
       return await git.expandOid({ fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid: prefix })
     } catch (error) {
       if (isNotFound(error) || (error as { code?: string }).code === 'AmbiguousError') return undefined
@@ -194,6 +195,9 @@ export async function repositoryExists(gitdir: string): Promise<boolean> {
   )
 }
 
+/** The library is loaded when a repository is first used, to shorten the start. */
+const loadGit = async () => (await import('isomorphic-git')).default
+
 /** Returns the directory in which a new repository is prepared. */
 export const unfinishedDir = (gitdir: string): string => `${gitdir}.new`
 
@@ -208,6 +212,7 @@ export async function createRepository(gitdir: string, defaultBranch: string, to
   const unfinished = join(unfinishedDir(gitdir), token)
   await rm(unfinishedDir(gitdir), { recursive: true, force: true, maxRetries: 3 })
   await mkdir(unfinished, { recursive: true })
+  const git = await loadGit()
   await git.init({ fs, gitdir: unfinished, bare: true, defaultBranch })
   const places = ['', 'objects', 'refs', 'refs/heads', 'refs/tags', 'config', 'HEAD']
   await allDone(places.map((place) => syncToDisk(join(unfinished, place))))

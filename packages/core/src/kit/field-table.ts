@@ -103,15 +103,24 @@ export class Field<Value, Column extends string, Name extends string | undefined
   }
 }
 
+/** The schemas that fields share, because hundreds of fields have the same. */
+const plainSchemas = {
+  int: z.int(),
+  number: z.number(),
+  text: z.string(),
+  flag: z.boolean(),
+  time: z.never(),
+}
+
 export const id = () => int('id')
 export const int = <Column extends string>(column: Column) =>
-  new Field<number, Column>(column, { type: 'int', schema: z.int(), fallback: 0, rules: [] })
+  new Field<number, Column>(column, { type: 'int', schema: plainSchemas.int, fallback: 0, rules: [] })
 export const text = <Column extends string>(column: Column) =>
-  new Field<string, Column>(column, { type: 'text', schema: z.string(), fallback: '', rules: [] })
+  new Field<string, Column>(column, { type: 'text', schema: plainSchemas.text, fallback: '', rules: [] })
 export const flag = <Column extends string>(column: Column) =>
-  new Field<boolean, Column>(column, { type: 'flag', schema: z.boolean(), fallback: false, rules: [] })
+  new Field<boolean, Column>(column, { type: 'flag', schema: plainSchemas.flag, fallback: false, rules: [] })
 export const time = <Column extends string>(column: Column) =>
-  new Field<number, Column>(column, { type: 'time', schema: z.never(), fallback: 0, rules: [] })
+  new Field<number, Column>(column, { type: 'time', schema: plainSchemas.time, fallback: 0, rules: [] })
 export const day = <Column extends string>(column: Column) =>
   new Field<string, Column>(column, { type: 'day', schema: daySchema, fallback: '', rules: [] })
 /** One of several texts. */
@@ -122,7 +131,7 @@ export const oneOf = <Column extends string, Value extends string>(
 
 /** A number that may have a fraction. */
 export const number = <Column extends string>(column: Column) =>
-  new Field<number, Column>(column, { type: 'number', schema: z.number(), fallback: 0, rules: [] })
+  new Field<number, Column>(column, { type: 'number', schema: plainSchemas.number, fallback: 0, rules: [] })
 export const list = <Column extends string, Element extends z.ZodType>(column: Column, element: Element) =>
   new Field<readonly z.output<Element>[], Column>(column, {
     type: 'list',

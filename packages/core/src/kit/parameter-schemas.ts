@@ -29,9 +29,20 @@ export const dayOrInstant = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+const emptyAsNull = (value: unknown) => (value === '' ? null : value)
+
+const createClearable = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(emptyAsNull, z.union([z.null(), schema]).optional())
+
+/** The results of `clearable`, because hundreds of fields have the same schema. */
+const clearables = new WeakMap<z.ZodType, z.ZodType>()
+
 /** A value that can be deleted with null or ''. */
-export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
+export function clearable<Schema extends z.ZodType>(schema: Schema) {
+  const created = (clearables.get(schema) as ReturnType<typeof createClearable<Schema>>) ?? createClearable(schema)
+  clearables.set(schema, created)
+  return created
+}
 
 const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i
 

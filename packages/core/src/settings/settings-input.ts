@@ -13,8 +13,10 @@ export const namesOf = (name: string, { oldNames = [], oldParameters = [] }: Set
   ...oldParameters,
 ]
 
+const anything = z.unknown().optional()
+
 const schemaOf = ({ details, isTyped, about }: Setting): z.ZodType =>
-  (isTyped ? details.schema.nullish() : z.unknown().optional()).meta({ description: about })
+  (isTyped ? details.schema.nullish() : anything).meta({ description: about })
 
 const PASSWORD: SettingName = 'password_authentication_enabled_for_web'
 

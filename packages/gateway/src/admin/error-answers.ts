@@ -92,7 +92,7 @@ const commonErrorCodes = ['unauthenticated', 'rate_limited', 'store_unavailable'
 /** The refusals of calls that change something, by role and by session. */
 export const changeRefusals = ['forbidden', 'csrf_token_required'] as const
 
-/** Returns the error responses of a call, for the OpenAPI document. */
+/** Returns the error responses of a call, for the OpenAPI document. Their schemas are created when the document is. */
 export function errorResponses(...specific: ApiErrorCode[]): Record<number, ResponseRow> {
   const codes: ApiErrorCode[] = [...commonErrorCodes, ...specific]
   const statuses = [...new Set(codes.map((code) => apiErrorStatus[code]))]
@@ -100,7 +100,14 @@ export function errorResponses(...specific: ApiErrorCode[]): Record<number, Resp
     statuses.map((status) => {
       const ofStatus = codes.filter((code) => apiErrorStatus[code] === status)
       const headers = headersByStatus[status]
-      return [status, { description: ofStatus.join(', '), body: errorBody(ofStatus), ...(headers && { headers }) }]
+      const row = {
+        description: ofStatus.join(', '),
+        get body() {
+          return errorBody(ofStatus)
+        },
+        ...(headers && { headers }),
+      }
+      return [status, row]
     }),
   )
 }

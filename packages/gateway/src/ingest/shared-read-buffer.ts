@@ -1,4 +1,4 @@
-import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
+import { type OnReadOpts, type Server, Socket, type SocketConstructorOpts } from 'node:net'
 
 /** The most that is read at once, as much as Node itself reads. */
 const BUFFER_BYTES = 64 * 1024
@@ -19,6 +19,10 @@ interface Handle {
 
 type HandleOwner = { _handle?: Handle | null }
 
+/** Tells whether the handle of a socket, or of a listening server, which is of the same kind, can read into a given buffer. */
+export const canReadIntoBuffer = (owner: Socket | Server): boolean =>
+  typeof (owner as unknown as HandleOwner)._handle?.useUserBuffer === 'function'
+
 /** The options of the constructor of a socket, with two that its types lack. */
 type AdoptionOptions = SocketConstructorOpts & { readonly handle: Handle; readonly onread: OnReadOpts }
 
@@ -38,9 +42,9 @@ export class SharedReadBuffer {
    * itself returned, which happens if its handle cannot read into a given buffer.
    */
   adopt(accepted: Socket): Socket {
+    if (!canReadIntoBuffer(accepted)) return accepted.resume()
     const owner = accepted as unknown as HandleOwner
-    const handle = owner._handle
-    if (typeof handle?.useUserBuffer !== 'function') return accepted.resume()
+    const handle = owner._handle!
     const options: AdoptionOptions = {
       handle,
       allowHalfOpen: true,

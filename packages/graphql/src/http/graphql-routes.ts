@@ -1,34 +1,10 @@
-import type { Core } from '@penstock/core'
 import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
-import type { GraphQLSchema } from 'graphql'
 import { z } from 'zod'
-import { Engine } from '../engine/engine.ts'
-import { MAX_BLOB_BYTES } from '../request/blob-budget.ts'
-import { failsRequest, TOO_OFTEN } from '../request/failure.ts'
-import { MAX_ITEMS } from '../request/item-budget.ts'
-import { MAX_READ_CHARACTERS } from '../request/read-budget.ts'
-import { MAX_TEXT_BYTES } from '../request/text-budget.ts'
-import { withoutDeprecated } from '../schema/without-deprecated.ts'
-import { createSchema } from '../schema.ts'
-import { answer } from './answer.ts'
+import { failsRequest, TOO_OFTEN } from '../request/request-failure.ts'
 import { type Caller, callerInBody, callerOf } from './caller.ts'
-import { parseGraphqlRequest } from './graphql-request.ts'
 import { GraphqlRequestError } from './graphql-request-error.ts'
+import type { GraphqlOptions, GraphqlServer } from './graphql-server.ts'
 import { graphqlJsonLimits } from './json-limits.ts'
-
-export interface GraphqlOptions {
-  readonly core: Core
-  /** Default: 30 s. */
-  readonly timeoutMs?: number
-  /** The total size of several files in one response. Default: 20 MB. */
-  readonly maxBlobBytes?: number
-  /** The number of items in all lists of one response. Default: 30,000. */
-  readonly maxItems?: number
-  /** The total size of descriptions and commit messages in one response. Default: 20 MB. */
-  readonly maxTextBytes?: number
-  /** The number of characters that one request may read from the database. Default: 64,000,000. */
-  readonly maxReadCharacters?: number
-}
 
 /** A route that identifies the caller of each request, for the rate limits. */
 export interface GraphqlRoute extends ServedRoute {
@@ -36,7 +12,6 @@ export interface GraphqlRoute extends ServedRoute {
 }
 
 export const GRAPHQL_PATH = '/api/graphql'
-const TIMEOUT_MS = 30_000
 const bodyRules: FormRules = { jsonLimits: graphqlJsonLimits }
 /** The limits for callers without a credential in headers or query: enough for a document, or for a credential in the body. */
 const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
@@ -46,26 +21,14 @@ const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fil
  *
  * Order of checks: credentials, size, mutation by GET, CSRF token of a session, validation, complexity, nesting, execution.
  */
-export function graphqlRoutes({
-  core,
-  timeoutMs = TIMEOUT_MS,
-  maxBlobBytes = MAX_BLOB_BYTES,
-  maxItems = MAX_ITEMS,
-  maxTextBytes = MAX_TEXT_BYTES,
-  maxReadCharacters = MAX_READ_CHARACTERS,
-}: GraphqlOptions): GraphqlRoute[] {
-  // Created on first use: the schema takes a quarter of a second and much memory, and many processes answer no GraphQL.
-  let schema: GraphQLSchema | undefined
-  let fullEngine: Engine | undefined
-  let reducedEngine: Engine | undefined
-  const engineFor = (removesDeprecated: boolean): Engine => {
-    schema ??= createSchema(core.settings)
-    if (removesDeprecated) {
-      reducedEngine ??= new Engine(withoutDeprecated(schema))
-      return reducedEngine
-    }
-    fullEngine ??= new Engine(schema)
-    return fullEngine
+export function graphqlRoutes(options: GraphqlOptions): GraphqlRoute[] {
+  const { core } = options
+  // Loaded with the first request: the modules and the schema take a quarter of a second and much memory, and many processes
+  // answer no GraphQL.
+  let server: Promise<GraphqlServer> | undefined
+  const loadServer = async (): Promise<GraphqlServer> => {
+    const { GraphqlServer } = await import('./graphql-server.ts')
+    return new GraphqlServer(options)
   }
   const callers = new WeakMap<Incoming['raw'], Caller>()
   const route = (method: 'GET' | 'POST'): GraphqlRoute => ({
@@ -84,17 +47,8 @@ export function graphqlRoutes({
         ...(caller.actor === undefined && { forms: anonymousBodyRules }),
         async handle(request) {
           const bodyCaller = await callerInBody(core, request)
-          const parsedRequest = parseGraphqlRequest(request)
-          const engine = engineFor(parsedRequest.removesDeprecated)
-          const limits = { timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters }
-          return answer({
-            core,
-            engine,
-            ...limits,
-            request,
-            caller: bodyCaller ?? caller,
-            graphqlRequest: parsedRequest,
-          })
+          server ??= loadServer()
+          return (await server).answer(request, bodyCaller ?? caller)
         },
       }
     },

@@ -4,7 +4,8 @@ import { createPersonalToken, type User } from '@penstock/core'
 import { type RestOptions, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import { type GraphqlOptions, graphqlRoutes } from './graphql-routes.ts'
+import { graphqlRoutes } from './graphql-routes.ts'
+import type { GraphqlOptions } from './graphql-server.ts'
 
 export interface Answer {
   readonly status: number

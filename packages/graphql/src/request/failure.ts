@@ -1,5 +1,6 @@
 import { DomainError, describeStorageFull, type Failure, type ParameterProblem } from '@penstock/core'
 import { GraphQLError } from 'graphql'
+import { TOO_OFTEN } from './request-failure.ts'
 
 const NOT_AVAILABLE =
   "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
@@ -19,16 +20,6 @@ export class RequestLimitExceeded extends Error {
 
 /** Returns the error for an object that does not exist or that the caller may not change. It does not say which of the two. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
-
-/**
- * The message for a field if the caller has performed its operation too often, and for a request that is rejected with
- * 429.
- */
-export const TOO_OFTEN = 'This endpoint has been requested too many times. Try again later.'
-
-/** Returns whether an error fails the whole request, regardless of the field in which it occurred. */
-export const failsRequest = (error: unknown): boolean =>
-  error instanceof DomainError && reportOf(error.failure) === 'fails request'
 
 /**
  * How a failure is reported: as messages, as an error with extensions, not at all if the caller may not know of the object, as
