@@ -64,11 +64,15 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const config = { database: withStatementCache(writing) }
+  const schema = { changes: 0 }
+  const config = { database: withStatementCache(writing, schema) }
   const driver = new SavepointDriver(config, writing)
   const writer = new Kysely<Tables>({ dialect: new DialectWithDriver(config, () => driver) })
   const read = new Kysely<Tables>({
-    dialect: new DialectWithDriver({ database: withStatementCache(reading) }, (config) => new SharedReadDriver(config)),
+    dialect: new DialectWithDriver(
+      { database: withStatementCache(reading, schema) },
+      (config) => new SharedReadDriver(config),
+    ),
   })
   const writes = new GroupedWrites(writing, writer, driver, idleLimitMs)
   return {
