@@ -1,4 +1,4 @@
-import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
+import type { Compilable, CompiledQuery, Kysely } from 'kysely'
 
 /**
  * Reads rows by some values, with a statement that is compiled only once. Compiling a statement takes longer than running
@@ -12,7 +12,7 @@ import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
 export class Lookup<Tables, Values extends readonly unknown[], Row> {
   readonly #query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>
   /** The compiled statements by dialect adapter. */
-  readonly #statements = new WeakMap<object, Statement>()
+  readonly #statements = new WeakMap<object, CompiledQuery>()
 
   /**
    * @param query returns the statement; called once for each dialect, with objects that stand for the values, so it may
@@ -29,16 +29,16 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
 
   /** Returns all rows. */
   async all(db: Kysely<Tables>, ...values: Values): Promise<Row[]> {
-    const { sql, parameters } = this.#statementFor(db, values.length)
-    const sent = parameters.map((parameter) => (parameter instanceof Placeholder ? values[parameter.index] : parameter))
-    const query = CompiledQuery.raw(sql, sent)
+    const { sql, query: node, queryId, parameters: own } = this.#statementFor(db, values.length)
+    const parameters = own.map((parameter) => (parameter instanceof Placeholder ? values[parameter.index] : parameter))
+    const query: CompiledQuery<Row> = { sql, query: node, queryId, parameters }
     // Gives plugins the chance to stop the statement, which they have when it is compiled.
     db.getExecutor().transformQuery(query.query, query.queryId)
-    const { rows } = await db.executeQuery<Row>(query)
+    const { rows } = await db.executeQuery(query)
     return rows
   }
 
-  #statementFor(db: Kysely<Tables>, valueCount: number): Statement {
+  #statementFor(db: Kysely<Tables>, valueCount: number): CompiledQuery {
     const { adapter } = db.getExecutor()
     const known = this.#statements.get(adapter)
     if (known !== undefined) return known
@@ -53,8 +53,6 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
     return statement
   }
 }
-
-type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>
 
 /** Stands for a value while the statement is compiled. */
 class Placeholder {
