@@ -1,7 +1,10 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
 
+/** Statements with more values are compiled each time, so that the number of kept ones has a limit. */
+const MAX_KEPT_VALUES = 32
+
 /**
- * Reads rows by some values, with a statement that is compiled only once. Compiling a statement takes longer than running
+ * Reads rows by some values, with a statement that is compiled only once for each number of values. Compiling a statement takes longer than running
  * it, so this is for the statements of every request.
  *
  * ```ts
@@ -11,11 +14,11 @@ import type { Compilable, CompiledQuery, Kysely } from 'kysely'
  */
 export class Lookup<Tables, Values extends readonly unknown[], Row> {
   readonly #query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>
-  /** The compiled statements by dialect adapter. */
-  readonly #statements = new WeakMap<object, CompiledQuery>()
+  /** The compiled statements by dialect adapter and number of values. */
+  readonly #statements = new WeakMap<object, (CompiledQuery | undefined)[]>()
 
   /**
-   * @param query returns the statement; called once for each dialect, with objects that stand for the values, so it may
+   * @param query returns the statement; called once for each dialect and number of values, with objects that stand for the values, so it may
    *   only pass them on to Kysely
    */
   constructor(query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>) {
@@ -40,16 +43,24 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
 
   #statementFor(db: Kysely<Tables>, valueCount: number): CompiledQuery {
     const { adapter } = db.getExecutor()
-    const known = this.#statements.get(adapter)
-    if (known !== undefined) return known
+    const known = this.#statements.get(adapter) ?? []
+    const statement = known[valueCount] ?? this.#compiled(db, valueCount)
+    if (valueCount <= MAX_KEPT_VALUES) {
+      known[valueCount] = statement
+      this.#statements.set(adapter, known)
+    }
+    return statement
+  }
+
+  #compiled(db: Kysely<Tables>, valueCount: number): CompiledQuery {
     const placeholders = Array.from({ length: valueCount }, (_, index) => new Placeholder(index))
     const statement = this.#query(db, ...(placeholders as readonly unknown[] as Values)).compile()
+    const sent = new Set(statement.parameters)
     for (const placeholder of placeholders) {
-      if (!statement.parameters.includes(placeholder)) {
+      if (!sent.has(placeholder)) {
         throw new Error(`The statement lacks a parameter for value ${placeholder.index + 1}`)
       }
     }
-    this.#statements.set(adapter, statement)
     return statement
   }
 }
