@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import type { Transaction } from 'kysely'
 import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
+import { isBusy } from './is-busy.ts'
 import { type Savepoints, writeAborted } from './savepoints.ts'
 import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
@@ -34,13 +35,20 @@ export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
   readonly #savepoints: Savepoints<Tables>
   readonly #idleLimitMs: number
+  readonly #onCommit: () => void
   readonly #queue = new SerialQueue()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
 
   /** @param savepoints of the transaction on `database` */
-  constructor(database: Sqlite.Database, savepoints: Savepoints<Tables>, idleLimitMs: number) {
+  constructor(
+    database: Sqlite.Database,
+    savepoints: Savepoints<Tables>,
+    idleLimitMs: number,
+    onCommit: () => void = () => {},
+  ) {
+    this.#onCommit = onCommit
     this.#database = database
     this.#savepoints = savepoints
     this.#idleLimitMs = idleLimitMs
@@ -133,6 +141,7 @@ export class GroupedWrites<Tables> {
       return
     }
     for (const { settle } of outcomes) settle()
+    this.#onCommit()
   }
 
   /**
@@ -173,7 +182,3 @@ async function yieldToEventLoop(maxMs: number): Promise<void> {
     if (performance.now() >= untilMs) return
   }
 }
-
-/** Tells whether an error is `SQLITE_BUSY` or one of its extended codes. */
-export const isBusy = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')

@@ -15,10 +15,12 @@ import {
   SqliteQueryCompiler,
   ValueNode,
 } from 'kysely'
+import { Checkpoints } from './checkpoints.ts'
 import type { Db } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
 import { folded } from './folded-text.ts'
-import { GroupedWrites, isBusy } from './grouped-writes.ts'
+import { GroupedWrites } from './grouped-writes.ts'
+import { isBusy } from './is-busy.ts'
 import { Savepoints } from './savepoints.ts'
 import { withStatementCache } from './statement-cache.ts'
 import { StatementConnection } from './statement-connection.ts'
@@ -31,6 +33,8 @@ export interface SqliteOptions {
    * not wait for the disk, which matters if writes run on an event loop that also serves traffic.
    */
   readonly survives?: 'power-loss' | 'process-loss'
+  /** Copies committed pages into the file in a thread when there are many commits, see `Checkpoints`. */
+  readonly checkpointsInThread?: boolean
   /** How long a write may run no statement before it is aborted. */
   readonly idleLimitMs?: number
 }
@@ -57,7 +61,12 @@ const WAL_DELAY_MS = 5
  */
 export function openSqlite<Tables>(
   file: string,
-  { reclaimable = false, survives = 'power-loss', idleLimitMs = IDLE_LIMIT_MS }: SqliteOptions = {},
+  {
+    reclaimable = false,
+    survives = 'power-loss',
+    checkpointsInThread = false,
+    idleLimitMs = IDLE_LIMIT_MS,
+  }: SqliteOptions = {},
 ): SqliteDb<Tables> {
   const writing = open(file)
   // Must precede the change of the journal mode, which writes the first page; auto_vacuum cannot be set after that.
@@ -78,7 +87,9 @@ export function openSqlite<Tables>(
     executor: new DirectExecutor(shared, new DefaultConnectionProvider(readers), (query) => readers.run(query)),
   })
   const connection = new StatementConnection(withStatementCache(writing, schema))
-  const writes = new GroupedWrites(writing, new Savepoints<Tables>(writing, connection, shared, props), idleLimitMs)
+  const savepoints = new Savepoints<Tables>(writing, connection, shared, props)
+  const checkpoints = checkpointsInThread ? new Checkpoints(file, writing) : undefined
+  const writes = new GroupedWrites(writing, savepoints, idleLimitMs, () => checkpoints?.noteCommit())
   return {
     read,
     write: (work, options) => writes.write(work, options),
@@ -89,6 +100,7 @@ export function openSqlite<Tables>(
     },
     async close() {
       await writes.drain()
+      await checkpoints?.close()
       await read.destroy()
       writing.close()
     },
