@@ -14,7 +14,7 @@ import { snippetsAndWikis } from './core/snippets-and-wikis.ts'
 import { FEW, MANY, type Stock, stock } from './core/stock.ts'
 import { startScript } from './gateway/subjects.ts'
 
-const MOST_TIMES_BARE = 2.5
+const MOST_TIMES_BARE = 2
 const MOST_TIMES_SHORT = 1.5
 
 /** A script that gives each milestone another title. */

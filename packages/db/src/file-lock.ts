@@ -1,6 +1,6 @@
 import process from 'node:process'
 import Sqlite from 'better-sqlite3'
-import { isBusy } from './grouped-writes.ts'
+import { isBusy } from './is-busy.ts'
 
 export type FileLock =
   | { readonly kind: 'acquired'; release(): void }

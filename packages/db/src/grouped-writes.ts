@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
-import type { Kysely, Transaction } from 'kysely'
+import type Sqlite from 'better-sqlite3'
+import type { Transaction } from 'kysely'
 import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
-import { type SavepointDriver, writeAborted } from './savepoint-driver.ts'
+import { isBusy } from './is-busy.ts'
+import { type Savepoints, writeAborted } from './savepoints.ts'
 import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
 /** How long a transaction accepts further waiting writes. Each write is done only when the whole group is committed. */
@@ -32,24 +33,24 @@ interface Outcome<Tables> {
  */
 export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
-  readonly #writer: Kysely<Tables>
-  readonly #driver: Pick<SavepointDriver, 'lastStatementMs'>
+  readonly #savepoints: Savepoints<Tables>
   readonly #idleLimitMs: number
+  readonly #onCommit: () => void
   readonly #queue = new SerialQueue()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
 
-  /** @param writer the Kysely instance that uses `database` through `driver` */
+  /** @param savepoints of the transaction on `database` */
   constructor(
     database: Sqlite.Database,
-    writer: Kysely<Tables>,
-    driver: Pick<SavepointDriver, 'lastStatementMs'>,
+    savepoints: Savepoints<Tables>,
     idleLimitMs: number,
+    onCommit: () => void = () => {},
   ) {
+    this.#onCommit = onCommit
     this.#database = database
-    this.#writer = writer
-    this.#driver = driver
+    this.#savepoints = savepoints
     this.#idleLimitMs = idleLimitMs
   }
 
@@ -140,6 +141,7 @@ export class GroupedWrites<Tables> {
       return
     }
     for (const { settle } of outcomes) settle()
+    this.#onCommit()
   }
 
   /**
@@ -148,7 +150,7 @@ export class GroupedWrites<Tables> {
    */
   async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
     try {
-      const result = await this.#writer.transaction().execute((tx) => this.#withinLimit(write.work(tx), write.limitMs))
+      const result = await this.#savepoints.run((tx) => this.#withinLimit(write.work(tx), write.limitMs))
       return { write, settle: () => write.resolve(result as never) }
     } catch (error) {
       return { write, settle: () => write.reject(error) }
@@ -162,7 +164,7 @@ export class GroupedWrites<Tables> {
     let timer: NodeJS.Timeout | undefined
     const idleTooLong = new Promise<never>((_, reject) => {
       const check = () => {
-        const leftMs = Math.max(beganMs, this.#driver.lastStatementMs) + limitMs - performance.now()
+        const leftMs = Math.max(beganMs, this.#savepoints.lastStatementMs) + limitMs - performance.now()
         if (leftMs > 0) timer = setTimeout(check, leftMs)
         else reject(writeAborted(`it ran no statement for ${limitMs} ms`))
       }
@@ -180,7 +182,3 @@ async function yieldToEventLoop(maxMs: number): Promise<void> {
     if (performance.now() >= untilMs) return
   }
 }
-
-/** Tells whether an error is `SQLITE_BUSY` or one of its extended codes. */
-export const isBusy = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')

@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('returns the row of each value, also in a transaction, and compiles the statement once for reads and once for writes', async () => {
+test('returns the row of each value, also in a transaction, and compiles the statement once for both', async () => {
   let compiled = 0
   const labelByName = new Lookup((connection: Kysely<Tables>, name: string) => {
     compiled += 1
@@ -43,7 +43,7 @@ test('returns the row of each value, also in a transaction, and compiles the sta
   expect(await labelByName.run(db.read, 'later')).toEqual({ id: 2 })
   expect(await labelByName.run(db.read, 'urgent')).toBeUndefined()
   expect(await db.write((tx) => labelByName.run(tx, 'later'))).toEqual({ id: 2 })
-  expect(compiled).toBe(2)
+  expect(compiled).toBe(1)
 })
 
 test('sends each value to every place that the statement has for it, beside constants', async () => {
@@ -80,4 +80,28 @@ test('a plugin can stop each run', async () => {
 test('rejects a statement that does not use a value', async () => {
   const wrong = new Lookup((connection: Kysely<Tables>, _: string) => connection.selectFrom('labels').select('id'))
   await expect(wrong.run(db.read, 'later')).rejects.toThrow('The statement lacks a parameter for value 1')
+})
+
+test('compiles a statement for each number of values', async () => {
+  let compiled = 0
+  const labels = new Lookup((connection: Kysely<Tables>, ...names: string[]) => {
+    compiled += 1
+    return connection.selectFrom('labels').select('id').where('name', 'in', names).orderBy('id')
+  })
+  expect(await labels.all(db.read, 'bug')).toEqual([{ id: 1 }])
+  expect(await labels.all(db.read, 'later', 'bug')).toEqual([{ id: 1 }, { id: 2 }])
+  expect(await labels.all(db.read, 'later', 'urgent')).toEqual([{ id: 2 }])
+  expect(compiled).toBe(2)
+})
+
+test('does not keep the statements of many values', async () => {
+  let compiled = 0
+  const labels = new Lookup((connection: Kysely<Tables>, ...names: string[]) => {
+    compiled += 1
+    return connection.selectFrom('labels').select('id').where('name', 'in', names)
+  })
+  const names = Array.from({ length: 33 }, () => 'bug')
+  expect(await labels.all(db.read, ...names)).toEqual([{ id: 1 }])
+  expect(await labels.all(db.read, ...names)).toEqual([{ id: 1 }])
+  expect(compiled).toBe(2)
 })

@@ -7,13 +7,15 @@ import {
   openSqlite,
   openSqliteReadOnly,
   type ReadOnlyOptions,
+  type SqliteOptions,
 } from './sqlite.ts'
 
 /** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
 
-export function openDatabase<Tables>(location: string): Db<Tables> {
-  return isPostgresUrl(location) ? openPostgres(location) : openSqlite(location)
+/** @param options for an SQLite file */
+export function openDatabase<Tables>(location: string, options?: SqliteOptions): Db<Tables> {
+  return isPostgresUrl(location) ? openPostgres(location) : openSqlite(location, options)
 }
 
 /** Opens a database for reading only; an SQLite file must exist. */

@@ -1,7 +1,7 @@
-import { type Compilable, CompiledQuery, type Transaction } from 'kysely'
+import { type Compilable, CompiledQuery, type QueryResult, type Transaction } from 'kysely'
 
 /** The numbers of rows per statement. Other numbers of rows are split into these. */
-const CHUNKS = [64, 16, 4, 1] as const
+const CHUNKS = [64, 16, 8, 7, 6, 5, 4, 3, 2, 1] as const
 
 /**
  * Inserts many rows with few statements, which are compiled and prepared only once. Compiling and preparing a statement for
@@ -11,30 +11,42 @@ const CHUNKS = [64, 16, 4, 1] as const
  * const insertLabels = new RowInsertion<Tables, Label>(['name', 'color'], (tx, rows) => tx.insertInto('labels').values(rows))
  * ```
  */
-export class RowInsertion<Tables, Row extends object> {
+export class RowInsertion<Tables, Row extends object, Returned = unknown> {
   readonly #columns: readonly (keyof Row & string)[]
-  readonly #query: (tx: Transaction<Tables>, rows: Row[]) => Compilable
+  readonly #query: (tx: Transaction<Tables>, rows: Row[]) => Compilable<Returned>
   /** The SQL text by dialect adapter and number of rows. */
   readonly #texts = new WeakMap<object, Map<number, string>>()
 
   /** @param query returns the statement for the given rows; its only parameters must be the values of `columns`, row by row */
-  constructor(columns: readonly (keyof Row & string)[], query: (tx: Transaction<Tables>, rows: Row[]) => Compilable) {
+  constructor(
+    columns: readonly (keyof Row & string)[],
+    query: (tx: Transaction<Tables>, rows: Row[]) => Compilable<Returned>,
+  ) {
     this.#columns = columns
     this.#query = query
   }
 
   /** Returns how many rows were inserted or changed. */
   async run(tx: Transaction<Tables>, rows: readonly Row[]): Promise<number> {
-    let affected = 0
+    const results = await this.#results(tx, rows)
+    return results.reduce((affected, { numAffectedRows }) => affected + Number(numAffectedRows ?? 0), 0)
+  }
+
+  /** Returns what the statement returns for the rows, in any order. */
+  async returned(tx: Transaction<Tables>, rows: readonly Row[]): Promise<Returned[]> {
+    return (await this.#results(tx, rows)).flatMap((result) => result.rows)
+  }
+
+  async #results(tx: Transaction<Tables>, rows: readonly Row[]): Promise<QueryResult<Returned>[]> {
+    const results: QueryResult<Returned>[] = []
     for (let from = 0; from < rows.length; ) {
       const chunk = CHUNKS.find((size) => size <= rows.length - from)!
       const part = rows.slice(from, from + chunk)
       const values = part.flatMap((row) => this.#columns.map((column) => row[column]))
-      const result = await tx.executeQuery(CompiledQuery.raw(this.#textFor(tx, part), values))
-      affected += Number(result.numAffectedRows ?? 0)
+      results.push(await tx.executeQuery<Returned>(CompiledQuery.raw(this.#textFor(tx, part), values)))
       from += chunk
     }
-    return affected
+    return results
   }
 
   #textFor(tx: Transaction<Tables>, rows: readonly Row[]): string {

@@ -2,22 +2,28 @@ import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import {
+  type CompiledQuery,
   type DatabaseConnection,
+  DefaultConnectionProvider,
   type Driver,
   Kysely,
   type LimitNode,
   type QueryCompiler,
+  type QueryResult,
+  type SqliteDatabase,
   SqliteDialect,
-  type SqliteDialectConfig,
-  SqliteDriver,
   SqliteQueryCompiler,
   ValueNode,
 } from 'kysely'
+import { Checkpoints } from './checkpoints.ts'
 import type { Db } from './db.ts'
+import { DirectExecutor } from './direct-executor.ts'
 import { folded } from './folded-text.ts'
-import { GroupedWrites, isBusy } from './grouped-writes.ts'
-import { SavepointDriver } from './savepoint-driver.ts'
+import { GroupedWrites } from './grouped-writes.ts'
+import { isBusy } from './is-busy.ts'
+import { Savepoints } from './savepoints.ts'
 import { withStatementCache } from './statement-cache.ts'
+import { StatementConnection } from './statement-connection.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Takes effect only when the file has no tables yet. */
@@ -27,6 +33,8 @@ export interface SqliteOptions {
    * not wait for the disk, which matters if writes run on an event loop that also serves traffic.
    */
   readonly survives?: 'power-loss' | 'process-loss'
+  /** Copies committed pages into the file in a thread when there are many commits, see `Checkpoints`. */
+  readonly checkpointsInThread?: boolean
   /** How long a write may run no statement before it is aborted. */
   readonly idleLimitMs?: number
 }
@@ -53,7 +61,12 @@ const WAL_DELAY_MS = 5
  */
 export function openSqlite<Tables>(
   file: string,
-  { reclaimable = false, survives = 'power-loss', idleLimitMs = IDLE_LIMIT_MS }: SqliteOptions = {},
+  {
+    reclaimable = false,
+    survives = 'power-loss',
+    checkpointsInThread = false,
+    idleLimitMs = IDLE_LIMIT_MS,
+  }: SqliteOptions = {},
 ): SqliteDb<Tables> {
   const writing = open(file)
   // Must precede the change of the journal mode, which writes the first page; auto_vacuum cannot be set after that.
@@ -64,13 +77,19 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const config = { database: withStatementCache(writing) }
-  const driver = new SavepointDriver(config, writing)
-  const writer = new Kysely<Tables>({ dialect: new DialectWithDriver(config, () => driver) })
+  const schema = { changes: 0 }
+  const dialect = new LiteralLimitDialect({ database: writing })
+  const shared = { adapter: dialect.createAdapter(), compiler: dialect.createQueryCompiler() }
+  const readers = new SharedReadDriver(withStatementCache(reading, schema))
+  const props = { config: { dialect }, dialect, driver: readers }
   const read = new Kysely<Tables>({
-    dialect: new DialectWithDriver({ database: withStatementCache(reading) }, (config) => new SharedReadDriver(config)),
+    ...props,
+    executor: new DirectExecutor(shared, new DefaultConnectionProvider(readers), (query) => readers.run(query)),
   })
-  const writes = new GroupedWrites(writing, writer, driver, idleLimitMs)
+  const connection = new StatementConnection(withStatementCache(writing, schema))
+  const savepoints = new Savepoints<Tables>(writing, connection, shared, props)
+  const checkpoints = checkpointsInThread ? new Checkpoints(file, writing) : undefined
+  const writes = new GroupedWrites(writing, savepoints, idleLimitMs, () => checkpoints?.noteCommit())
   return {
     read,
     write: (work, options) => writes.write(work, options),
@@ -81,8 +100,9 @@ export function openSqlite<Tables>(
     },
     async close() {
       await writes.drain()
+      await checkpoints?.close()
       await read.destroy()
-      await writer.destroy()
+      writing.close()
     },
   }
 }
@@ -115,7 +135,7 @@ export function openSqliteReadOnly<Tables>(
   database.pragma('query_only = ON')
   // A negative number is in KiB; a positive one would be in pages.
   if (cacheBytes !== undefined) database.pragma(`cache_size = ${-Math.round(cacheBytes / 1024)}`)
-  const read = new Kysely<Tables>({ dialect: new DialectWithDriver({ database: withStatementCache(database) }) })
+  const read = new Kysely<Tables>({ dialect: new LiteralLimitDialect({ database: withStatementCache(database) }) })
   return { read, close: () => read.destroy() }
 }
 
@@ -135,22 +155,7 @@ function useWriteAheadLog(database: Sqlite.Database): void {
   }
 }
 
-class DialectWithDriver extends SqliteDialect {
-  readonly #driver: () => Driver
-
-  /** @param driver makes the driver; by default Kysely's, which runs one query at a time */
-  constructor(
-    config: SqliteDialectConfig,
-    driver: (config: SqliteDialectConfig) => Driver = (config) => new SqliteDriver(config),
-  ) {
-    super(config)
-    this.#driver = () => driver(config)
-  }
-
-  override createDriver(): Driver {
-    return this.#driver()
-  }
-
+class LiteralLimitDialect extends SqliteDialect {
   override createQueryCompiler(): QueryCompiler {
     return new LiteralLimitCompiler()
   }
@@ -173,17 +178,48 @@ const READ_WITHOUT_TURN_MS = 10
  * conflict; they only yield to the event loop from time to time. Kysely's own queue wakes every waiting reader after each
  * query, which costs more than the queries if there are many readers.
  */
-class SharedReadDriver extends SqliteDriver {
-  #connection: DatabaseConnection | undefined
+class SharedReadDriver implements Driver {
+  readonly #database: SqliteDatabase
+  readonly #connection: StatementConnection
   /** The time at which the first read of this turn of the event loop began. */
   #beganMs: number | undefined
 
-  override async init(): Promise<void> {
-    await super.init()
-    this.#connection = await super.acquireConnection()
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+    this.#connection = new StatementConnection(database)
   }
 
-  override async acquireConnection(): Promise<DatabaseConnection> {
+  async run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#beganMs === undefined || performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS) await this.#turn()
+    return this.#connection.run(query)
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#turn()
+    return this.#connection
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  beginTransaction(): Promise<void> {
+    return refuseTransaction()
+  }
+
+  commitTransaction(): Promise<void> {
+    return refuseTransaction()
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return refuseTransaction()
+  }
+
+  async destroy(): Promise<void> {
+    this.#database.close()
+  }
+
+  async #turn(): Promise<void> {
     // A loop, because the first waiting reader to continue may use up the next turn as well.
     while (this.#beganMs !== undefined && performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS) await nextTurn()
     if (this.#beganMs === undefined) {
@@ -192,14 +228,11 @@ class SharedReadDriver extends SqliteDriver {
         this.#beganMs = undefined
       })
     }
-    return this.#connection!
   }
+}
 
-  override async releaseConnection(): Promise<void> {}
-
-  override async beginTransaction(): Promise<void> {
-    throw new Error('Reading has no transactions: other readers share the connection')
-  }
+async function refuseTransaction(): Promise<never> {
+  throw new Error('Reading has no transactions: other readers share the connection')
 }
 
 /** The codes of errors in a query or its values. Other codes are errors of the database. */

@@ -156,17 +156,19 @@ function withoutTrailingSlashes(params: RouteRequest['params'], spanning: readon
 function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
   const { remoteAddress = '' } = context.req.socket
   const peer = unmapIpv4(remoteAddress)
-  // Repeated headers form one list.
-  const forwardedFor = context.req.headersDistinct['x-forwarded-for']?.join()
   return {
     method: context.method,
     path: context.path,
     search: context.search,
-    source: proxies?.clientOf(peer, forwardedFor) ?? peer,
+    source: proxies?.clientOf(peer, forwardedFor(context.req)) ?? peer,
     requestId: requestIdOf(context.req) ?? randomUUID(),
     raw: context.req,
   }
 }
+
+/** Returns the header as one list if it is repeated. It is asked for first, because Node makes `headersDistinct` from all headers. */
+const forwardedFor = (request: IncomingMessage): string | undefined =>
+  'x-forwarded-for' in request.headers ? request.headersDistinct['x-forwarded-for']?.join() : undefined
 
 function requestIdOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['x-request-id']

@@ -69,7 +69,10 @@ export async function openCore(
   if (mustExist) requireFiles(settings)
   prepareDataDirectory(dataDir, log)
   const { location, name } = coreDatabase(settings)
-  const db = await requireUsable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
+  const db = await requireUsable(
+    name,
+    (async () => openDatabase<CoreDatabaseTables>(location, { checkpointsInThread: true }))(),
+  )
   try {
     const isNew = await requireUsable(name, isNewCoreDatabase(db, exporterMigrations))
     if (mustExist && isNew) throw missingCoreError(name)

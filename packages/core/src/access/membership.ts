@@ -33,23 +33,11 @@ export interface MembersTable {
  */
 export async function levelIn({ db, nowMs }: ReadContext, userId: number, subject: Place): Promise<AccessLevel> {
   const { kind, id, groupIds } = subject
-  const lookups = levelLookups[kind]
-  const lookup = lookups.get(groupIds.length) ?? levelLookup(kind)
-  if (groupIds.length <= MAX_KEPT_DEPTH) lookups.set(groupIds.length, lookup)
-  const row = await lookup.run(db, userId, dayAt(nowMs), id, ...groupIds)
+  const row = await levels[kind].run(db, userId, dayAt(nowMs), id, ...groupIds)
   return (row?.level ?? 0) as AccessLevel
 }
 
-/** The statements for groups that are nested deeper are compiled each time, so that the number of kept ones has a limit. */
-const MAX_KEPT_DEPTH = 20
-
-/** The lookups of `levelIn` by the number of groups around the subject, because each number needs a statement of its own. */
-const levelLookups = {
-  group: new Map<number, ReturnType<typeof levelLookup>>(),
-  project: new Map<number, ReturnType<typeof levelLookup>>(),
-}
-
-const levelLookup = (kind: Place['kind']) =>
+const levelsOf = (kind: Place['kind']) =>
   new Lookup((db: ReadContext['db'], userId: number, today: string, id: number, ...groupIds: number[]) =>
     db
       .selectFrom('members')
@@ -58,6 +46,7 @@ const levelLookup = (kind: Place['kind']) =>
       .where(isInForceOn(today))
       .where(isGivenIn({ kind, id, groupIds }, 'inherited')),
   )
+const levels = { group: levelsOf('group'), project: levelsOf('project') }
 
 type Place = Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>
 

@@ -1,10 +1,12 @@
-import type { Selectable } from 'kysely'
+import { Lookup, RowInsertion } from '@penstock/db'
+import type { Insertable, Selectable } from 'kysely'
 import { chunked } from '../kit/chunked.ts'
-import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
+import { type ColumnsOf, columnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { takeIids } from '../kit/internal-id.ts'
 import { type Page, pageOfItems } from '../kit/page.ts'
 import { deleteRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { type DeploymentFilter, type DeploymentRecord, deploymentFields } from './deployment.ts'
@@ -99,11 +101,14 @@ export async function deploymentsOfJobs(
 ): Promise<Map<number, DeploymentRecord>> {
   const found = new Map<number, DeploymentRecord>()
   for (const some of chunked(jobKeys)) {
-    const rows = await db.selectFrom('deployments').selectAll().where('job_key', 'in', some).execute()
-    for (const row of rows) found.set(row.job_key!, deploymentOf(row))
+    for (const row of await ofJobs.all(db, ...some)) found.set(row.job_key!, deploymentOf(row))
   }
   return found
 }
+
+const ofJobs = new Lookup((db: ReadContext['db'], ...jobKeys: number[]) =>
+  db.selectFrom('deployments').selectAll().where('job_key', 'in', jobKeys),
+)
 
 /** Inserting more would take the event loop for too long. */
 const INSERTED_AT_ONCE = 32
@@ -122,11 +127,16 @@ export async function insertDeployments(
     const rows = some.map((draft, index) =>
       toRow(storedFields, { ...draft, projectId, iid: first + index, updatedAtMs: tx.nowMs }),
     )
-    const stored = await tx.db.insertInto('deployments').values(rows).returningAll().execute()
+    const stored = await insertRows.returned(tx.db, rows)
     inserted.push(...stored.map(deploymentOf).sort((a, b) => a.iid - b.iid))
   }
   return inserted
 }
+
+const insertRows = new RowInsertion<CoreTables, Insertable<DeploymentsTable>, Selectable<DeploymentsTable>>(
+  columnsOf(storedFields),
+  (tx, rows) => tx.insertInto('deployments').values(rows).returningAll(),
+)
 
 export const setDeploymentStatus = async (
   tx: Tx,

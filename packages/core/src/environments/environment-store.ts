@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import type { Selectable } from 'kysely'
 import { chunked } from '../kit/chunked.ts'
 import { containsText } from '../kit/contains-text.ts'
@@ -25,7 +26,7 @@ const REVIEW_FOLDER = 'review/'
 const environmentOf = (row: Selectable<EnvironmentsTable>): Environment => fromRow(environmentFields, row)
 const { id: _, ...storedFields } = environmentFields
 
-const environmentsOf = ({ db }: ReadContext, { id }: InProject) =>
+const environmentsOf = ({ db }: Pick<ReadContext, 'db'>, { id }: InProject) =>
   db.selectFrom('environments').selectAll().where('project_id', '=', id)
 
 /** Returns a page of environments, ordered by name. */
@@ -60,11 +61,15 @@ export async function environmentsByName(
 ): Promise<Map<string, Environment>> {
   const found = new Map<string, Environment>()
   for (const some of chunked([...new Set(names)])) {
-    const rows = await environmentsOf(context, project).where('name', 'in', some).execute()
+    const rows = await byName.all(context.db, project.id, ...some)
     for (const row of rows) found.set(row.name, environmentOf(row))
   }
   return found
 }
+
+const byName = new Lookup((db: ReadContext['db'], projectId: number, ...names: string[]) =>
+  environmentsOf({ db }, { id: projectId }).where('name', 'in', names),
+)
 
 export async function environmentsById({ db }: ReadContext, ids: Iterable<number>): Promise<Map<number, Environment>> {
   const found = new Map<number, Environment>()

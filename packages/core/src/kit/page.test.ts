@@ -1,6 +1,7 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pageOf } from './page.ts'
+import { PageLookup, pageOf } from './page.ts'
+import type { ReadContext } from './store-context.ts'
 
 let world: World
 
@@ -24,10 +25,16 @@ async function fill(count: number): Promise<void> {
   })
 }
 
-async function pageAt(page: number, perPage: number) {
+const numbered = (db: ReadContext['db'], least: number) =>
+  db.selectFrom('internal_ids').select('last').where('last', '>=', least).orderBy('last')
+const lookup = new PageLookup(numbered)
+
+/** Returns a page, which must be the same with a statement that was compiled before. */
+async function pageAt(page: number, perPage: number, least = 0) {
   const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
-  const query = context.db.selectFrom('internal_ids').select('last').orderBy('last')
-  const { items, hasNext, total } = await pageOf(context, query, { page, perPage })
+  const found = await pageOf(context, numbered(context.db, least), { page, perPage })
+  expect(await lookup.run(context, { page, perPage }, least)).toEqual(found)
+  const { items, hasNext, total } = found
   return { items: items.map(({ last }) => last), hasNext, total }
 }
 
@@ -38,6 +45,7 @@ test('the total is the same on every page, even behind the last', async () => {
   expect(await pageAt(3, 2)).toEqual({ items: [4], hasNext: false, total: 5 })
   expect(await pageAt(4, 2)).toEqual({ items: [], hasNext: false, total: 5 })
   expect(await pageAt(1, 5)).toEqual({ items: [0, 1, 2, 3, 4], hasNext: false, total: 5 })
+  expect(await pageAt(1, 2, 1)).toEqual({ items: [1, 2], hasNext: true, total: 4 })
 })
 
 test('counts the total up to 10,000 rows', async () => {

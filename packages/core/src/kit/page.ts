@@ -1,4 +1,4 @@
-import { isInvalidValue } from '@penstock/db'
+import { isInvalidValue, Lookup } from '@penstock/db'
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { DomainError } from './domain-error.ts'
@@ -45,17 +45,64 @@ export interface Page<Item> extends PageRequest {
 export async function pageOf<From extends keyof CoreTables, Row>(
   { db }: ReadContext,
   query: SelectQueryBuilder<CoreTables, From, Row>,
-  { page, perPage }: PageRequest,
+  request: PageRequest,
 ): Promise<Page<Row>> {
-  const rows = await query
-    .limit(perPage + 1)
-    .offset((page - 1) * perPage)
-    .execute()
+  const rows = await pageQuery(query, request.perPage, offsetOf(request)).execute()
+  return pageOfRows(rows, request, async () => (await countQuery(db, query).executeTakeFirstOrThrow()).total)
+}
+
+/**
+ * Reads pages of an ordered query, like `pageOf`, with statements that are compiled once for each number of rows. For lists in
+ * the form that most requests have.
+ */
+export class PageLookup<From extends keyof CoreTables, Row, Values extends readonly unknown[]> {
+  readonly #query: (db: ReadContext['db'], ...values: Values) => SelectQueryBuilder<CoreTables, From, Row>
+  /** The statements of pages by their maximum number of rows, of which there are at most `MAX_PER_PAGE`. */
+  readonly #pages = new Map<number, Lookup<CoreTables, readonly [offset: number, ...values: Values], Row>>()
+  readonly #count: Lookup<CoreTables, Values, { readonly total: number }>
+
+  /** @param query like that of a `Lookup`; its order must be total */
+  constructor(query: (db: ReadContext['db'], ...values: Values) => SelectQueryBuilder<CoreTables, From, Row>) {
+    this.#query = query
+    this.#count = new Lookup((db, ...values) => countQuery(db, query(db, ...values)))
+  }
+
+  async run({ db }: ReadContext, request: PageRequest, ...values: Values): Promise<Page<Row>> {
+    const rows = await this.#pageLookup(request.perPage).all(db, offsetOf(request), ...values)
+    return pageOfRows(rows, request, async () => (await this.#count.run(db, ...values))!.total)
+  }
+
+  #pageLookup(perPage: number) {
+    const known = this.#pages.get(perPage)
+    if (known !== undefined) return known
+    const lookup = new Lookup((db: ReadContext['db'], offset: number, ...values: Values) =>
+      pageQuery(this.#query(db, ...values), perPage, offset),
+    )
+    this.#pages.set(perPage, lookup)
+    return lookup
+  }
+}
+
+const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage
+
+/** Returns the query of a page, with one row more, which tells whether there is a next page. */
+const pageQuery = <From extends keyof CoreTables, Row>(
+  query: SelectQueryBuilder<CoreTables, From, Row>,
+  perPage: number,
+  offset: number,
+) => query.limit(perPage + 1).offset(offset)
+
+/** @param count returns the number of rows of the list */
+async function pageOfRows<Row>(
+  rows: readonly Row[],
+  { page, perPage }: PageRequest,
+  count: () => Promise<number>,
+): Promise<Page<Row>> {
   const end = (page - 1) * perPage + rows.length
   // The total follows from a page that is not full, as it is the last one, unless the page is empty: it may be beyond the
   // end.
   const isLast = rows.length <= perPage && (rows.length > 0 || page === 1)
-  const total = isLast ? end : await countOf(db, query)
+  const total = isLast ? end : await count()
   return {
     items: rows.slice(0, perPage),
     page,
@@ -73,21 +120,17 @@ export const pageOfItems = async <From extends keyof CoreTables, Row, Item>(
   itemOf: (row: Row) => Item,
 ): Promise<Page<Item>> => mapPage(await pageOf(context, query, page), itemOf)
 
-/** Returns the number of rows, counted up to `MAX_COUNTED + 1`. */
-async function countOf<From extends keyof CoreTables, Row>(
+/** Returns the query of the number of rows, counted up to `MAX_COUNTED + 1`. */
+function countQuery<From extends keyof CoreTables, Row>(
   db: ReadContext['db'],
   query: SelectQueryBuilder<CoreTables, From, Row>,
-): Promise<number> {
+) {
   const some = query
     .clearSelect()
     .clearOrderBy()
     .select(sql<number>`1`.as('one'))
     .limit(MAX_COUNTED + 1)
-  const { total } = await db
-    .selectFrom(some.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return total
+  return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('total'))
 }
 
 export function mapPage<From, To>(page: Page<From>, to: (item: From) => To): Page<To> {

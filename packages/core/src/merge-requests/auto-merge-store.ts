@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import type { Generated } from 'kysely'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
@@ -69,12 +70,15 @@ export async function autoMergesOfBranch(
   projectId: number,
   sourceBranch: string,
 ): Promise<AutoMerge[]> {
-  const rows = await autoMerges(context)
-    .where('merge_requests.project_id', '=', projectId)
-    .where('merge_requests.source_branch', '=', sourceBranch)
-    .execute()
-  return rows.map(autoMergeOf)
+  return (await ofBranch.all(context.db, projectId, sourceBranch)).map(autoMergeOf)
 }
+
+/** Runs for every record of a pipeline. */
+const ofBranch = new Lookup((db: ReadContext['db'], projectId: number, sourceBranch: string) =>
+  autoMerges({ db })
+    .where('merge_requests.project_id', '=', projectId)
+    .where('merge_requests.source_branch', '=', sourceBranch),
+)
 
 export async function findAutoMerge(context: ReadContext, mergeRequestId: number): Promise<AutoMerge | undefined> {
   const row = await autoMerges(context).where('merge_requests.id', '=', mergeRequestId).executeTakeFirst()
@@ -86,7 +90,7 @@ export async function dueAutoMerges(context: ReadContext, limit: number): Promis
   return rows.map(autoMergeOf)
 }
 
-const autoMerges = ({ db }: ReadContext) =>
+const autoMerges = ({ db }: Pick<ReadContext, 'db'>) =>
   db
     .selectFrom('merge_request_auto_merges')
     .innerJoin('merge_requests', 'merge_requests.id', 'merge_request_auto_merges.merge_request_id')

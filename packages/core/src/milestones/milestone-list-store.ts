@@ -1,12 +1,13 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { expressionBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { never } from '../kit/conditions.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
-import { type KeysetColumn, type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
+import { type KeysetColumn, mapPage, type Page, PageLookup, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { belongsTo, type ParentRef } from '../model/parent.ts'
 import { parentPaths, parentWithPath } from '../parents/parent-store.ts'
 import type { DescribedMilestone, listMilestonesInput, Milestone, MilestoneOrder } from './milestone.ts'
 import type { MilestoneScope } from './milestone-scope-store.ts'
@@ -19,23 +20,36 @@ export type MilestoneFilter = Omit<Partial<ListInput>, 'state'> &
 /**
  * Returns a page of milestones, ordered by due date. Milestones without one come last, and of milestones with the same
  * date the newest comes first.
+ *
+ * @param within a group or project, or a scope
  */
-export function pageOfMilestones(
+export async function pageOfMilestones(
   context: ReadContext,
-  scope: MilestoneScope,
+  within: ParentRef | MilestoneScope,
   filter: MilestoneFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMilestone>> {
-  const query = context.db
-    .selectFrom('milestones')
-    .selectAll()
-    .select(parentPaths('milestones'))
-    .where(scope)
-    .where((eb) => eb.and(conditionsOf(filter, eb)))
-    .orderBy('due_order')
-    .orderBy('id', 'desc')
-  return pageOfItems(context, query, page, (row) => describedMilestoneOf(row, parentWithPath(row)))
+  const conditions = conditionsOf(filter)
+  const isOfParent = typeof within === 'object'
+  const rows =
+    isOfParent && conditions.length === 0
+      ? await allMilestones[within.kind].run(context, page, within.id)
+      : await pageOf(
+          context,
+          describedMilestones(context.db)
+            .where(isOfParent ? belongsTo(within) : within)
+            .where((eb) => eb.and(conditions)),
+          page,
+        )
+  return mapPage(rows, (row) => describedMilestoneOf(row, parentWithPath(row)))
 }
+
+const describedMilestones = (db: ReadContext['db']) =>
+  db.selectFrom('milestones').selectAll().select(parentPaths('milestones')).orderBy('due_order').orderBy('id', 'desc')
+
+const allMilestonesOf = (kind: ParentRef['kind']) =>
+  new PageLookup((db: ReadContext['db'], id: number) => describedMilestones(db).where(belongsTo({ kind, id })))
+const allMilestones = { group: allMilestonesOf('group'), project: allMilestonesOf('project') }
 
 interface Ordering {
   readonly orderBy: MilestoneOrder
@@ -56,7 +70,7 @@ export function milestoneListing(
       listedMilestones(context)
         .select([rank.as('order_rank'), value.as('order_value')])
         .where(scope)
-        .where((eb) => eb.and(conditionsOf(filter, eb))),
+        .where((eb) => eb.and(conditionsOf(filter))),
     ),
     { order, itemsOf: (rows) => rows.map(milestoneOf) },
   )
@@ -77,7 +91,9 @@ function keysetOf({ nowMs }: ReadContext, { orderBy, sort }: Ordering) {
   return { rank, value, order: orderBy === 'expired_last_due_date' ? [ranked, ...columns] : columns }
 }
 
-function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables, 'milestones'>) {
+const eb = expressionBuilder<CoreTables, 'milestones'>()
+
+function conditionsOf(filter: MilestoneFilter) {
   const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
   return [
     filter.ids !== undefined && (filter.ids.length === 0 ? never : eb('id', 'in', [...filter.ids])),

@@ -30,9 +30,12 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
   (on) => ({
     list: on.list(listMilestonesInput, async (context, input) => {
       const ancestors = input.includeAncestors ?? input.includeParentMilestones ?? false
-      const reach = { ancestors, descendants: input.includeDescendants ?? false }
-      const [scope] = await milestoneScopes(context, [context.subject], reach)
-      return pageOfMilestones(context, scope!, ancestors ? { ...input, iids: undefined } : input, input)
+      const descendants = input.includeDescendants ?? false
+      const within =
+        ancestors || descendants
+          ? (await milestoneScopes(context, [context.subject], { ancestors, descendants }))[0]!
+          : context.subject
+      return pageOfMilestones(context, within, ancestors ? { ...input, iids: undefined } : input, input)
     }),
 
     get: on.get(milestoneInput, (context, { milestoneId }) => getMilestone(context, context.subject, milestoneId)),

@@ -114,12 +114,10 @@ export async function updateMilestone(
 /** Deletes a milestone. Issues and merge requests that referred to it have no milestone afterwards. */
 export const deleteMilestone = (tx: Pick<Tx, 'db'>, id: number) => deleteRow(tx, 'milestones', id)
 
-export const milestoneOf = (row: Selectable<ColumnsOf<typeof milestoneFields>> & RowWithPaths): Milestone => ({
-  ...fromRow(milestoneFields, row),
-  parent: parentWithPath(row),
-})
+export const milestoneOf = (row: Selectable<ColumnsOf<typeof milestoneFields>> & RowWithPaths): Milestone =>
+  Object.assign(fromRow(milestoneFields, row), { parent: parentWithPath(row) })
 
 export const describedMilestoneOf = (
   row: Selectable<ColumnsOf<typeof describedMilestoneFields>>,
   { kind, id, fullPath }: ParentWithPath,
-): DescribedMilestone => ({ ...fromRow(describedMilestoneFields, row), parent: { kind, id, fullPath } })
+): DescribedMilestone => Object.assign(fromRow(describedMilestoneFields, row), { parent: { kind, id, fullPath } })

@@ -29,10 +29,10 @@ export interface RowWithPaths extends ParentColumns {
   readonly project_path: string | null
 }
 
-export const parentWithPath = (row: RowWithPaths): ParentWithPath => ({
-  ...parentOfRow(row),
-  fullPath: row.group_path ?? row.project_path!,
-})
+export function parentWithPath(row: RowWithPaths): ParentWithPath {
+  const { kind, id } = parentOfRow(row)
+  return { kind, id, fullPath: row.group_path ?? row.project_path! }
+}
 
 /** Returns each parent, or `undefined` if the actor may not see it. */
 export async function visibleParents(

@@ -1,5 +1,7 @@
+import { Lookup, RowInsertion } from '@penstock/db'
 import { chunked } from '../kit/chunked.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
@@ -63,7 +65,7 @@ async function claimPart(
   const newRows = firsts
     .filter((id) => !ownerOf.has(id))
     .map((id) => ({ number: id, project_id: projectId, own_id: id }))
-  if (newRows.length > 0) await db.insertInto(table).values(newRows).execute()
+  await insertNumbers[table].run(db, newRows)
   const numbers = new Map(firsts.map((id) => [id, id]))
   if (numbers.size === ids.length) return numbers
 
@@ -99,10 +101,25 @@ export async function assignGlobalNumbers(
   for (const id of ids) numbers.set(id, next++)
   for (const part of chunked([...numbers])) {
     const rows = part.map(([id, number]) => ({ number, project_id: projectId, own_id: id }))
-    await db.insertInto(table).values(rows).execute()
+    await insertNumbers[table].run(db, rows)
   }
   return numbers
 }
+
+const insertionInto = (table: NumbersTable) =>
+  new RowInsertion<CoreTables, GlobalNumbersTable>(['number', 'project_id', 'own_id'], (tx, rows) =>
+    tx.insertInto(table).values(rows),
+  )
+const insertNumbers = {
+  pipeline_numbers: insertionInto('pipeline_numbers'),
+  job_numbers: insertionInto('job_numbers'),
+}
+
+const ownersIn = (table: NumbersTable) =>
+  new Lookup((db: ReadContext['db'], ...numbers: number[]) =>
+    db.selectFrom(table).select(['number', 'project_id']).where('number', 'in', numbers),
+  )
+const owners = { pipeline_numbers: ownersIn('pipeline_numbers'), job_numbers: ownersIn('job_numbers') }
 
 /** Returns a map from each number to the id of the project that owns it. */
 async function ownersOf(
@@ -111,7 +128,7 @@ async function ownersOf(
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   if (numbers.length === 0) return new Map()
-  const rows = await db.selectFrom(table).select(['number', 'project_id']).where('number', 'in', numbers).execute()
+  const rows = await owners[table].all(db, ...numbers)
   return new Map(rows.map((row) => [row.number, row.project_id]))
 }
 

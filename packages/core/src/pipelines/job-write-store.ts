@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { RowInsertion } from '@penstock/db'
+import { Lookup, RowInsertion } from '@penstock/db'
 import { chunked } from '../kit/chunked.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Tx } from '../operations/context.ts'
 import { assignGlobalNumbers, claimGlobalNumbers } from './global-number-store.ts'
@@ -40,12 +41,7 @@ const statusesOf = (jobs: readonly Pick<JobColumns, 'job_id' | 'status'>[]): Rea
 async function withGlobalNumbers(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
   const projectId = rows[0]!.project_id
   const ids = rows.map((row) => row.job_id)
-  const listed = await tx.db
-    .selectFrom('pipeline_jobs')
-    .select('job_id')
-    .where('project_id', '=', projectId)
-    .where('job_id', 'in', ids)
-    .execute()
+  const listed = await listedJobs.all(tx.db, projectId, ...ids)
   const isListed = new Set(listed.map((row) => row.job_id))
   const [again, first] = [ids.filter((id) => isListed.has(id)), ids.filter((id) => !isListed.has(id))]
   const claimed = await claimGlobalNumbers(tx, 'job_numbers', projectId, first)
@@ -55,6 +51,10 @@ async function withGlobalNumbers(tx: Tx, rows: readonly JobRowDraft[]): Promise<
     return { ...row, number: number === row.job_id ? null : number }
   })
 }
+
+const listedJobs = new Lookup((db: ReadContext['db'], projectId: number, ...ids: number[]) =>
+  db.selectFrom('pipeline_jobs').select('job_id').where('project_id', '=', projectId).where('job_id', 'in', ids),
+)
 
 /**
  * Replaces the jobs of a pipeline. Unchanged rows are not written; rows of changed jobs keep their ids.

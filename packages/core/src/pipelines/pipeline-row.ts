@@ -92,9 +92,7 @@ export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion
 }
 
 export function pipelineOf(row: PipelineRow): Pipeline {
-  const details = JSON.parse(row.details) as Details
-  return {
-    ...details,
+  return Object.assign(JSON.parse(row.details) as Details, {
     key: row.id,
     id: row.pipeline_id,
     globalNumber: row.number ?? row.pipeline_id,
@@ -110,5 +108,5 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     createdAtMs: row.created_at_ms ?? undefined,
     updatedAtMs: row.updated_at_ms,
     stageOrder: row.stage_order === null ? undefined : (JSON.parse(row.stage_order) as string[]),
-  }
+  })
 }

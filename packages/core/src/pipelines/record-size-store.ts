@@ -1,6 +1,7 @@
-import { Lookup } from '@penstock/db'
+import { Lookup, RowInsertion } from '@penstock/db'
 import { type Selectable, sql } from 'kysely'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { chargeStorage } from '../projects/storage-store.ts'
 
@@ -35,12 +36,17 @@ export async function chargeRecord(tx: OperationContext & Tx, { key, projectId }
   const sizes = await measuredSizes.run(tx.db, key)
   const bytes = PIPELINE_ROW_BYTES + Number(sizes!.jobs) * JOB_ROW_BYTES + Number(sizes!.text_bytes)
   await chargeStorage(tx, tx.core, projectId, { recordsBytes: bytes - (sizes!.before ?? 0) })
-  await tx.db
-    .insertInto('pipeline_record_sizes')
-    .values({ pipeline_key: key, bytes })
-    .onConflict((conflict) => conflict.column('pipeline_key').doUpdateSet({ bytes }))
-    .execute()
+  await setSizes.run(tx.db, [{ pipeline_key: key, bytes }])
 }
+
+const setSizes = new RowInsertion<CoreTables, PipelineRecordSizesTable>(['pipeline_key', 'bytes'], (tx, rows) =>
+  tx
+    .insertInto('pipeline_record_sizes')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('pipeline_key').doUpdateSet(({ ref }) => ({ bytes: ref('excluded.bytes') })),
+    ),
+)
 
 /** Subtracts the size of a record from its project, before its pipeline is deleted. */
 export async function releaseRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
+import { Lookup } from '@penstock/db'
 import { addEnvironment, startEnvironment, stopEnvironmentNow } from '../environments/change-environment.ts'
 import { type DeploymentRecord, deploymentEvents, isFinished } from '../environments/deployment.ts'
 import { deploymentsOfJobs, insertDeployments, setDeploymentStatus } from '../environments/deployment-store.ts'
 import type { Environment } from '../environments/environment.ts'
 import { environmentsByName, hasRoom } from '../environments/environment-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { recordChange } from '../operations/record-change.ts'
@@ -77,11 +79,17 @@ async function addMissing(
 
 /** Returns the rows of jobs by id. */
 async function keysOfJobs({ db }: Tx, { key }: Pipeline, jobs: readonly DeployingJob[]): Promise<Map<number, number>> {
-  const ids = jobs.map(({ jobId }) => jobId)
-  const query = db.selectFrom('pipeline_jobs').select(['id', 'job_id']).where('pipeline_key', '=', key)
-  const rows = await query.where('job_id', 'in', ids).execute()
+  const rows = await keysById.all(db, key, ...jobs.map(({ jobId }) => jobId))
   return new Map(rows.map((row) => [row.job_id, row.id]))
 }
+
+const keysById = new Lookup((db: ReadContext['db'], pipelineKey: number, ...ids: number[]) =>
+  db
+    .selectFrom('pipeline_jobs')
+    .select(['id', 'job_id'])
+    .where('pipeline_key', '=', pipelineKey)
+    .where('job_id', 'in', ids),
+)
 
 interface NewDeploymentOfJob {
   readonly job: DeployingJob

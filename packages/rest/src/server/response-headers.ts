@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { headerName } from '@penstock/core'
 import type { Incoming, Reply } from '@penstock/http'
@@ -102,8 +102,7 @@ export function withEtag(reply: Reply, { method, raw }: Incoming): Reply {
   return { status: 304, headers: kept }
 }
 
-const etagOf = (content: string | Uint8Array): string =>
-  `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
+const etagOf = (content: string | Uint8Array): string => `W/"${hash('sha256', content, 'hex').slice(0, 32)}"`
 
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')

@@ -1,0 +1,25 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult, SqliteDatabase } from 'kysely'
+
+/** Runs statements on an SQLite connection. Each is done when the call returns, because better-sqlite3 is synchronous. */
+export class StatementConnection implements DatabaseConnection {
+  readonly #database: SqliteDatabase
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+  }
+
+  run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): QueryResult<Row> {
+    const statement = this.#database.prepare(sql)
+    if (statement.reader) return { rows: statement.all(parameters) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(parameters)
+    return { numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid), rows: [] }
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.run(query)
+  }
+
+  async *streamQuery<Row>({ sql, parameters }: CompiledQuery): AsyncGenerator<QueryResult<Row>> {
+    for (const row of this.#database.prepare(sql).iterate(parameters)) yield { rows: [row as Row] }
+  }
+}
