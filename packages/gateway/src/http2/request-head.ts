@@ -1,4 +1,4 @@
-import type { RequestHead } from '../ingest/http-headers.ts'
+import type { RequestHead } from '../contract/request-head.ts'
 
 /** The header fields of a request over HTTP/2 that decide where it goes. */
 export interface Http2Head {
@@ -109,6 +109,8 @@ export function withOtherTimeout(head: Http2Head, rawHeaders: readonly string[])
     timeoutAt = at + 1
   }
   if (timeoutAt === -1) return head
+  // Of several timeouts the first one counts.
+  if (rawHeaders.indexOf('grpc-timeout') !== timeoutAt - 1) return undefined
   const grpcTimeout = rawHeaders[timeoutAt]!
   return isValue(grpcTimeout) ? { ...head, rawHeaders, grpcTimeout } : undefined
 }

@@ -12,7 +12,7 @@ export class ResetLimit {
 
   /** Records a reset. Returns whether the connection must be closed. */
   isExceededAt(nowMs: number): boolean {
-    this.#left = Math.min(BURST, this.#left + (nowMs - this.#atMs) * PER_MS) - 1
+    this.#left = Math.min(BURST, this.#left + Math.max(0, nowMs - this.#atMs) * PER_MS) - 1
     this.#atMs = nowMs
     return this.#left < 0
   }

@@ -62,8 +62,11 @@ const MAX_BLOCK_FRAMES = 16
 const MAX_REMEMBERED_RESETS = 1_000
 /** Shorter bodies are written together with the frames around them. */
 const MAX_JOINED_BYTES = 1_024
-/** A part of a received piece that is this much shorter is copied, so that it does not hold the whole piece in memory. */
+/** A part of a larger allocation that is this much shorter is copied, so that it does not hold the whole allocation in memory. */
 const MAX_HELD_RATIO = 64
+
+/** The representation of HPACK that sets the size of the table to 0. */
+const NO_TABLE = String.fromCharCode(0x20)
 
 const none = Buffer.alloc(0)
 
@@ -125,6 +128,11 @@ export class ServerSession implements StreamOutput {
   #unwritten = ''
   #isFlushDue = false
   #isEnded = false
+  /** Whether the client does not read what was written. */
+  #isFull = false
+  /** The size of the table that the client allows for the answers. It is not used, but a smaller one must be confirmed. */
+  #sendTableBytes = HPACK_TABLE_BYTES
+  #confirmsTableSize = false
 
   constructor(socket: SessionSocket, hold: UnsentHold, handler: StreamHandler, { maxStreams, nowMs }: SessionSettings) {
     this.#socket = socket
@@ -166,7 +174,7 @@ export class ServerSession implements StreamOutput {
   }
 
   sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void {
-    const block = headerBlock(headers, hasDate ? this.nowMs() : undefined)
+    const block = this.#tableSizeUpdate() + headerBlock(headers, hasDate ? this.nowMs() : undefined)
     const endFlag = endsStream ? Flag.END_STREAM : 0
     if (block.length <= MAX_FRAME_BYTES) {
       this.#send(frameHead(block.length, FrameType.HEADERS, endFlag | Flag.END_HEADERS, streamId) + block)
@@ -380,7 +388,7 @@ export class ServerSession implements StreamOutput {
       const { stream } = data
       if (stream !== undefined && !stream.closed) {
         const content = bytes.subarray(start, contentEnd)
-        const isHeldApart = contentBytes * MAX_HELD_RATIO < bytes.length
+        const isHeldApart = contentBytes * MAX_HELD_RATIO < bytes.buffer.byteLength
         if (!stream.receive(isHeldApart ? Buffer.from(content) : content)) {
           this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, data.endsStream)
         }
@@ -526,9 +534,22 @@ export class ServerSession implements StreamOutput {
         return void this.#fail(ErrorCode.PROTOCOL_ERROR)
       }
       if (setting === Setting.INITIAL_WINDOW_SIZE && !this.#setInitialWindow(value)) return
+      if (setting === Setting.HEADER_TABLE_SIZE) this.#setTableSize(value)
     }
     this.#send(settingsAck)
     this.#sendBlocked()
+  }
+
+  #setTableSize(bytes: number): void {
+    if (bytes < this.#sendTableBytes) this.#confirmsTableSize = true
+    this.#sendTableBytes = bytes
+  }
+
+  /** Returns the beginning of the next header block, which confirms a smaller table (RFC 7541, section 4.2). */
+  #tableSizeUpdate(): string {
+    if (!this.#confirmsTableSize) return ''
+    this.#confirmsTableSize = false
+    return NO_TABLE
   }
 
   /** Returns false if the connection has ended because a window would be too large. */
@@ -607,7 +628,7 @@ export class ServerSession implements StreamOutput {
   /** Ends the connection because of a fault of the client. Returns -1, as for a frame that cannot be read. */
   #fail(code: number, debugData = ''): number {
     if (this.#isEnded) return -1
-    this.#send(goawayFrame(this.#lastStreamId, code, debugData))
+    this.#send(goawayFrame(Math.min(this.#lastStreamId, this.#lastAcceptedId), code, debugData))
     this.#end()
     return -1
   }
@@ -649,12 +670,14 @@ export class ServerSession implements StreamOutput {
     const socket = this.#socket
     if (socket.destroyed || socket.writableEnded) return
     const isTaken = typeof part === 'string' ? socket.write(part, 'latin1') : socket.write(part)
-    if (isTaken) return
+    if (isTaken || this.#isFull) return
+    this.#isFull = true
     this.#hold.holdReading('unsent')
     socket.once('drain', this.#onDrain)
   }
 
   readonly #onDrain = (): void => {
+    this.#isFull = false
     this.#hold.releaseReading('unsent')
   }
 }

@@ -1,7 +1,7 @@
+import type { RequestHead } from '../contract/request-head.ts'
 import type { FastConnection, FastRequests } from './fast-connection.ts'
 import type { FastHead } from './fast-head.ts'
 import type { HttpExchangeContext } from './http-exchange.ts'
-import type { RequestHead } from './http-headers.ts'
 import { Http1Exchange, type Http1Reply } from './http1-exchange.ts'
 import type { Connection } from './listener-connection.ts'
 import type { ReplyText } from './reply-text.ts'

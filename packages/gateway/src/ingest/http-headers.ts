@@ -1,7 +1,6 @@
 import type { Encoding } from '@penstock/otlp'
-import type { Credential } from '../contract/credential.ts'
-import type { FlatHeaders } from '../contract/export-call.ts'
 import type { CredentialSource } from '../contract/gateway-config.ts'
+import type { RequestHead } from '../contract/request-head.ts'
 import { credentialHeaders, readCredential } from './credential.ts'
 
 /** How a header is used: passed on, dropped, or read by the gateway. */
@@ -64,28 +63,6 @@ const RESERVED_PREFIX = 'x-ingest-'
  */
 const MAX_CACHED = 512
 const MAX_CACHED_CHARS = 64
-
-/** The result of reading the headers of a request in one pass. */
-export interface RequestHead {
-  /** The headers to be forwarded, as in `ExportCall`. */
-  readonly forwarded: FlatHeaders
-  readonly credential: Credential
-  /** `undefined` if there is no content type, an unsupported one or more than one. */
-  readonly encoding: Encoding | undefined
-  /** The lower-case content encoding; '' for identity. */
-  readonly contentEncoding: string
-  /** The value of Content-Length; `undefined` without one. */
-  readonly declaredBytes: number | undefined
-  readonly expectsContinue: boolean
-  /** The number of `Host` headers, plus one if `:authority` differs. */
-  readonly hosts: number
-  /** The lower-case transfer codings in the order in which they were applied; '' without any. */
-  readonly transferCodings: string
-  readonly origin: string | undefined
-  /** The request id as the client sent it. */
-  readonly requestId: string | undefined
-  readonly userAgent: string | undefined
-}
 
 export interface HeadRules {
   readonly credentialSources: readonly CredentialSource[]
