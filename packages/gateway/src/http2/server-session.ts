@@ -238,24 +238,31 @@ export class ServerSession implements StreamOutput {
     if (this.#streams.size === 0 && this.#lastAcceptedId !== MAX_WINDOW) this.#end()
   }
 
+  handlerFailed(error: unknown): void {
+    this.#handler.failed(error)
+    this.#fail(ErrorCode.INTERNAL_ERROR)
+  }
+
   readonly #onData = (piece: Buffer): void => {
     if (this.#isEnded) return
     try {
       this.#read(this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]))
     } catch (error) {
-      if (error instanceof HpackError) {
-        this.#fail(ErrorCode.COMPRESSION_ERROR)
-      } else {
-        this.#handler.failed(error)
-        this.#fail(ErrorCode.INTERNAL_ERROR)
-      }
+      if (error instanceof HpackError) this.#fail(ErrorCode.COMPRESSION_ERROR)
+      else this.handlerFailed(error)
     }
   }
 
   readonly #onGone = (): void => {
     this.#isEnded = true
     this.#rest = none
-    for (const stream of [...this.#streams.values()]) stream.abort()
+    for (const stream of [...this.#streams.values()]) {
+      try {
+        stream.abort()
+      } catch (error) {
+        this.#handler.failed(error)
+      }
+    }
   }
 
   #read(bytes: Buffer): void {
@@ -503,11 +510,13 @@ export class ServerSession implements StreamOutput {
   }
 
   #priority(streamId: number, bytes: Buffer, start: number, length: number): void {
-    if (streamId === 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
-    else if (length !== 5) this.#streamError(streamId, ErrorCode.FRAME_SIZE_ERROR, true)
-    else if ((readUint32(bytes, start) & MAX_WINDOW) === streamId) {
-      this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, true)
-    }
+    if (streamId === 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    const dependsOnItself = (readUint32(bytes, start) & MAX_WINDOW) === streamId
+    if (length === 5 && !dependsOnItself) return
+    const code = length === 5 ? ErrorCode.PROTOCOL_ERROR : ErrorCode.FRAME_SIZE_ERROR
+    // A stream that has not begun cannot be reset.
+    if (this.#isIdle(streamId)) this.#fail(code)
+    else this.#streamError(streamId, code, true)
   }
 
   #rstStream(streamId: number, length: number): void {

@@ -13,7 +13,12 @@ export interface StreamOutput {
   /** Records that the handler of the stream has taken bytes of the body, so that the client may send more. */
   consumed(stream: ServerStream, bytes: number): void
   forget(stream: ServerStream): void
+  /** Ends the connection because of an error in the handler of a stream. */
+  handlerFailed(error: unknown): void
 }
+
+/** Pieces that wait are joined up to this length, because a piece of one byte takes a hundred bytes of memory. */
+const MAX_JOINED_BYTES = 1_024
 
 /** One stream of a `ServerSession`: a request and its response. */
 export class ServerStream extends EventEmitter implements Http2Stream {
@@ -75,7 +80,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
       if (piece.length > this.#missingBytes) return false
       this.#missingBytes -= piece.length
     }
-    if (this.#isPaused || this.#queue.length > 0) this.#queue.push(piece)
+    if (this.#isPaused || this.#queue.length > 0) this.#wait(piece)
     else this.#pass(piece)
     return true
   }
@@ -169,14 +174,24 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     if (this.#timeoutMs > 0) this.#activeAtMs = this.#output.nowMs()
   }
 
+  #wait(piece: Buffer): void {
+    const last = this.#queue.at(-1)
+    if (last === undefined || last.length + piece.length > MAX_JOINED_BYTES) this.#queue.push(piece)
+    else this.#queue[this.#queue.length - 1] = Buffer.concat([last, piece])
+  }
+
   #pass(piece: Buffer): void {
     this.emit('data', piece)
     this.#output.consumed(this, piece.length)
   }
 
   readonly #passQueue = (): void => {
-    while (!this.#isPaused && !this.closed && this.#queue.length > 0) this.#pass(this.#queue.shift()!)
-    if (this.#hasReceivedEnd) this.#passEnd()
+    try {
+      while (!this.#isPaused && !this.closed && this.#queue.length > 0) this.#pass(this.#queue.shift()!)
+      if (this.#hasReceivedEnd) this.#passEnd()
+    } catch (error) {
+      this.#output.handlerFailed(error)
+    }
   }
 
   #passEnd(): void {
