@@ -10,6 +10,7 @@ import { printTable } from './measure.ts'
 
 const soaks = [
   'fast-path',
+  'http2-sessions',
   'flood',
   'tokens',
   'toggle',

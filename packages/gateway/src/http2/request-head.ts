@@ -23,7 +23,11 @@ const pseudoHeaders: Readonly<Record<string, number>> = Object.assign(Object.cre
   ':authority': 8,
 })
 const REQUIRED = 1 | 2 | 4
-const REQUIRED_OF_CONNECT = 1 | 8
+const AUTHORITY = 8
+const REQUIRED_OF_CONNECT = 1 | AUTHORITY
+
+/** Returns whether a value is a path; `*` stands for the server as a whole. */
+const isPath = (path: string): boolean => (path.startsWith('/') || path === '*') && !path.includes(' ')
 
 /** Headers that belong to a connection of HTTP/1.1. */
 const forbidden: ReadonlySet<string> = new Set([
@@ -49,6 +53,7 @@ const byteClasses = classesOfBytes()
  */
 export function readHttp2Head(rawHeaders: readonly string[]): Http2Head | undefined {
   let seen = 0
+  let hasHost = false
   let isAfterPseudoHeaders = false
   let method = ''
   let path = ''
@@ -81,6 +86,9 @@ export function readHttp2Head(rawHeaders: readonly string[]): Http2Head | undefi
       case 'content-type':
         contentType ??= value
         break
+      case 'host':
+        hasHost = true
+        break
       case 'grpc-timeout':
         grpcTimeout ??= value
         break
@@ -89,7 +97,10 @@ export function readHttp2Head(rawHeaders: readonly string[]): Http2Head | undefi
         break
     }
   }
-  const isComplete = method === 'CONNECT' ? seen === REQUIRED_OF_CONNECT : (seen & REQUIRED) === REQUIRED && path !== ''
+  const isComplete =
+    method === 'CONNECT'
+      ? seen === REQUIRED_OF_CONNECT
+      : (seen & REQUIRED) === REQUIRED && isPath(path) && ((seen & AUTHORITY) !== 0 || hasHost)
   if (!isComplete) return undefined
   return { rawHeaders, method, path, contentType, grpcTimeout, grpcEncoding, contentLength, interpreted: undefined }
 }
@@ -118,7 +129,8 @@ export function withOtherTimeout(head: Http2Head, rawHeaders: readonly string[])
 /** Returns whether these fields can follow the body of a request. They are not used, but a malformed request is refused. */
 export function areTrailers(rawHeaders: readonly string[]): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (!isName(rawHeaders[at]!) || !isValue(rawHeaders[at + 1]!)) return false
+    const name = rawHeaders[at]!
+    if (!isName(name) || forbidden.has(name) || name === 'content-length' || !isValue(rawHeaders[at + 1]!)) return false
   }
   return true
 }

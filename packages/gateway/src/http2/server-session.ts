@@ -535,6 +535,7 @@ export class ServerSession implements StreamOutput {
     if (isAck ? payload.length !== 0 : payload.length % 6 !== 0) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
     this.#hasSettings = true
     if (isAck) return
+    let window = this.#initialSendWindow
     for (let at = 0; at < payload.length; at += 6) {
       const setting = (payload[at]! << 8) | payload[at + 1]!
       const value = readUint32(payload, at + 2)
@@ -542,11 +543,14 @@ export class ServerSession implements StreamOutput {
       if (setting === Setting.MAX_FRAME_SIZE && (value < MAX_FRAME_BYTES || value > 0xffffff)) {
         return void this.#fail(ErrorCode.PROTOCOL_ERROR)
       }
-      if (setting === Setting.INITIAL_WINDOW_SIZE && !this.#setInitialWindow(value)) return
+      if (setting === Setting.INITIAL_WINDOW_SIZE) {
+        if (value > MAX_WINDOW) return void this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
+        window = value
+      }
       if (setting === Setting.HEADER_TABLE_SIZE) this.#setTableSize(value)
     }
     this.#send(settingsAck)
-    this.#sendBlocked()
+    this.#setInitialWindow(window)
   }
 
   #setTableSize(bytes: number): void {
@@ -561,16 +565,15 @@ export class ServerSession implements StreamOutput {
     return NO_TABLE
   }
 
-  /** Returns false if the connection has ended because a window would be too large. */
-  #setInitialWindow(bytes: number): boolean {
-    if (bytes > MAX_WINDOW) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR) > 0
+  #setInitialWindow(bytes: number): void {
     const more = bytes - this.#initialSendWindow
+    if (more === 0) return
     this.#initialSendWindow = bytes
     for (const stream of this.#streams.values()) {
       stream.sendWindow += more
-      if (stream.sendWindow > MAX_WINDOW) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR) > 0
+      if (stream.sendWindow > MAX_WINDOW) return void this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
     }
-    return true
+    if (more > 0) this.#sendBlocked()
   }
 
   #ping(streamId: number, flags: number, payload: Buffer): void {
@@ -608,7 +611,10 @@ export class ServerSession implements StreamOutput {
   }
 
   #sendBlocked(): void {
-    for (const stream of [...this.#blocked]) this.sendBody(stream)
+    for (const stream of this.#blocked) {
+      if (this.#sendWindow <= 0) return
+      this.sendBody(stream)
+    }
   }
 
   /** Ends a stream because of a fault of the client, or refuses it. `isOver`: the client sends nothing more on it. */

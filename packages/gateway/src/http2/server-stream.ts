@@ -20,6 +20,8 @@ export interface StreamOutput {
 /** Pieces that wait are joined up to this length, because a piece of one byte takes a hundred bytes of memory. */
 const MAX_JOINED_BYTES = 1_024
 
+const none = Buffer.alloc(0)
+
 /** One stream of a `ServerSession`: a request and its response. */
 export class ServerStream extends EventEmitter implements Http2Stream {
   readonly id: number
@@ -44,7 +46,10 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   #hasReceivedEnd = false
   #hasSentEnd = false
   #isPaused = false
-  #queue: Buffer[] = []
+  readonly #queue: Buffer[] = []
+  /** The memory of the last piece in the queue, if it was joined from several, and its used part. */
+  #joined: Buffer = none
+  #joinedBytes = 0
   #timeoutMs = 0
   #onTimeout: (() => void) | undefined
   #activeAtMs = 0
@@ -175,9 +180,20 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   }
 
   #wait(piece: Buffer): void {
-    const last = this.#queue.at(-1)
-    if (last === undefined || last.length + piece.length > MAX_JOINED_BYTES) this.#queue.push(piece)
-    else this.#queue[this.#queue.length - 1] = Buffer.concat([last, piece])
+    const queue = this.#queue
+    if (piece.length > MAX_JOINED_BYTES / 2) {
+      queue.push(piece)
+      this.#joined = none
+      return
+    }
+    if (queue.length === 0 || this.#joinedBytes + piece.length > this.#joined.length) {
+      this.#joined = Buffer.allocUnsafeSlow(MAX_JOINED_BYTES)
+      this.#joinedBytes = 0
+      queue.push(none)
+    }
+    piece.copy(this.#joined, this.#joinedBytes)
+    this.#joinedBytes += piece.length
+    queue[queue.length - 1] = this.#joined.subarray(0, this.#joinedBytes)
   }
 
   #pass(piece: Buffer): void {
