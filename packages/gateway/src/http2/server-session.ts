@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import { FrameWriter, type UnsentHold } from './frame-writer.ts'
 import {
   ErrorCode,
   Flag,
@@ -39,12 +40,6 @@ export interface SessionSettings {
   readonly nowMs: () => number
 }
 
-/** Pauses and resumes reading from the connection while the client does not read. */
-export interface UnsentHold {
-  holdReading(reason: 'unsent'): void
-  releaseReading(reason: 'unsent'): void
-}
-
 /** The parts of a socket that a session uses. */
 export type SessionSocket = Pick<Socket, 'destroyed' | 'destroySoon' | 'on' | 'once' | 'writableEnded' | 'write'>
 
@@ -60,8 +55,6 @@ const MAX_BLOCK_BYTES = 64 * 1024
 const MAX_BLOCK_FRAMES = 16
 /** Frames for streams that the gateway has reset are ignored. This is how many of these streams are remembered. */
 const MAX_REMEMBERED_RESETS = 1_000
-/** Shorter bodies are written together with the frames around them. */
-const MAX_JOINED_BYTES = 1_024
 /** A part of a larger allocation that is this much shorter is copied, so that it does not hold the whole allocation in memory. */
 const MAX_HELD_RATIO = 64
 
@@ -69,6 +62,16 @@ const MAX_HELD_RATIO = 64
 const NO_TABLE = String.fromCharCode(0x20)
 
 const none = Buffer.alloc(0)
+
+/** The payloads of a HEADERS frame and of those that continue it. */
+interface HeaderBlock {
+  readonly streamId: number
+  readonly endsStream: boolean
+  /** Whether the stream has a priority that depends on the stream itself, which is an error of the stream. */
+  readonly dependsOnItself: boolean
+  readonly pieces: Buffer[]
+  bytes: number
+}
 
 /** The frame that is being read, beyond the part of it that has arrived. */
 interface IncompleteData {
@@ -89,7 +92,7 @@ interface IncompleteData {
 export class ServerSession implements StreamOutput {
   readonly nowMs: () => number
   readonly #socket: SessionSocket
-  readonly #hold: UnsentHold
+  readonly #output: FrameWriter
   readonly #handler: StreamHandler
   readonly #maxStreams: number
   readonly #hpack = new HpackDecoder({
@@ -116,34 +119,26 @@ export class ServerSession implements StreamOutput {
   /** Bytes of an incomplete frame. */
   #rest: Buffer = none
   readonly #data: IncompleteData = { stream: undefined, missingBytes: 0, missingPadding: 0, endsStream: false }
-  /** The stream of an incomplete header block; 0 if there is none. */
-  #blockStreamId = 0
-  #blockFlags = 0
-  #isBlockMalformed = false
-  #blockPieces: Buffer[] = []
-  #blockBytes = 0
+  /** The header block that CONTINUATION frames must complete. */
+  #block: HeaderBlock | undefined
   #receiveWindow = CONNECTION_WINDOW
   #sendWindow = 65_535
   #initialSendWindow = 65_535
-  #unwritten = ''
-  #isFlushDue = false
   #isEnded = false
-  /** Whether the client does not read what was written. */
-  #isFull = false
   /** The size of the table that the client allows for the answers. It is not used, but a smaller one must be confirmed. */
   #sendTableBytes = HPACK_TABLE_BYTES
   #confirmsTableSize = false
 
   constructor(socket: SessionSocket, hold: UnsentHold, handler: StreamHandler, { maxStreams, nowMs }: SessionSettings) {
     this.#socket = socket
-    this.#hold = hold
+    this.#output = new FrameWriter(socket, hold)
     this.#handler = handler
     this.#maxStreams = maxStreams
     this.nowMs = nowMs
     socket.on('data', this.#onData)
     socket.on('end', this.#onGone)
     socket.on('close', this.#onGone)
-    this.#send(
+    this.#output.send(
       settingsFrame([
         [Setting.MAX_CONCURRENT_STREAMS, maxStreams],
         [Setting.MAX_HEADER_LIST_SIZE, MAX_HEADER_LIST_BYTES],
@@ -157,7 +152,7 @@ export class ServerSession implements StreamOutput {
 
   /** Asks the client to open no stream with an id above `lastStreamId`. */
   goaway(code: number, lastStreamId: number): void {
-    this.#send(goawayFrame(lastStreamId, code, ''))
+    this.#output.send(goawayFrame(lastStreamId, code, ''))
   }
 
   /** Refuses further streams, and ends the connection when the open ones have ended. */
@@ -177,14 +172,16 @@ export class ServerSession implements StreamOutput {
     const block = this.#tableSizeUpdate() + headerBlock(headers, hasDate ? this.nowMs() : undefined)
     const endFlag = endsStream ? Flag.END_STREAM : 0
     if (block.length <= MAX_FRAME_BYTES) {
-      this.#send(frameHead(block.length, FrameType.HEADERS, endFlag | Flag.END_HEADERS, streamId) + block)
+      this.#output.send(frameHead(block.length, FrameType.HEADERS, endFlag | Flag.END_HEADERS, streamId) + block)
       return
     }
-    this.#send(frameHead(MAX_FRAME_BYTES, FrameType.HEADERS, endFlag, streamId) + block.slice(0, MAX_FRAME_BYTES))
+    this.#output.send(
+      frameHead(MAX_FRAME_BYTES, FrameType.HEADERS, endFlag, streamId) + block.slice(0, MAX_FRAME_BYTES),
+    )
     for (let at = MAX_FRAME_BYTES; at < block.length; at += MAX_FRAME_BYTES) {
       const part = block.slice(at, at + MAX_FRAME_BYTES)
       const flags = at + MAX_FRAME_BYTES < block.length ? 0 : Flag.END_HEADERS
-      this.#send(frameHead(part.length, FrameType.CONTINUATION, flags, streamId) + part)
+      this.#output.send(frameHead(part.length, FrameType.CONTINUATION, flags, streamId) + part)
     }
   }
 
@@ -226,7 +223,7 @@ export class ServerSession implements StreamOutput {
   consumed(stream: ServerStream, bytes: number): void {
     stream.consumedBytes += bytes
     if (stream.consumedBytes < STREAM_WINDOW / 2 || stream.hasReceivedEnd || stream.closed) return
-    this.#send(windowUpdate(stream.id, stream.consumedBytes))
+    this.#output.send(windowUpdate(stream.id, stream.consumedBytes))
     stream.receiveWindow += stream.consumedBytes
     stream.consumedBytes = 0
   }
@@ -304,8 +301,7 @@ export class ServerSession implements StreamOutput {
     if (!this.#hasSettings && (type !== FrameType.SETTINGS || (flags & Flag.ACK) !== 0)) {
       return this.#fail(ErrorCode.PROTOCOL_ERROR)
     }
-    const isBlockOpen = this.#blockStreamId !== 0
-    if (isBlockOpen !== (type === FrameType.CONTINUATION)) return this.#fail(ErrorCode.PROTOCOL_ERROR)
+    if ((this.#block !== undefined) !== (type === FrameType.CONTINUATION)) return this.#fail(ErrorCode.PROTOCOL_ERROR)
     if (type === FrameType.DATA) {
       const hasPadding = (flags & Flag.PADDED) !== 0 && length > 0
       if (hasPadding && start === bytes.length) return -1
@@ -355,7 +351,7 @@ export class ServerSession implements StreamOutput {
     if (this.#receiveWindow < 0) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
     // Bodies are bounded by the windows of their streams, so the connection accepts further data at once.
     if (this.#receiveWindow < CONNECTION_WINDOW / 2) {
-      this.#send(windowUpdate(0, CONNECTION_WINDOW - this.#receiveWindow))
+      this.#output.send(windowUpdate(0, CONNECTION_WINDOW - this.#receiveWindow))
       this.#receiveWindow = CONNECTION_WINDOW
     }
     const data = this.#data
@@ -423,39 +419,40 @@ export class ServerSession implements StreamOutput {
     if (streamId % 2 === 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
     if (start > payload.length) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
     if (start + padding > payload.length) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
-    this.#blockFlags = flags
-    this.#isBlockMalformed = hasPriority && (readUint32(payload, priorityAt) & MAX_WINDOW) === streamId
-    const block = payload.subarray(start, payload.length - padding)
+    const block: HeaderBlock = {
+      streamId,
+      endsStream: (flags & Flag.END_STREAM) !== 0,
+      dependsOnItself: hasPriority && (readUint32(payload, priorityAt) & MAX_WINDOW) === streamId,
+      pieces: [payload.subarray(start, payload.length - padding)],
+      bytes: payload.length - padding - start,
+    }
     if ((flags & Flag.END_HEADERS) !== 0) {
-      this.#endBlock(streamId, block)
+      this.#endBlock(block)
     } else {
-      this.#blockStreamId = streamId
-      this.#blockPieces = [Buffer.from(block)]
-      this.#blockBytes = block.length
+      block.pieces[0] = Buffer.from(block.pieces[0]!)
+      this.#block = block
     }
   }
 
   #continuation(streamId: number, flags: number, payload: Buffer): void {
-    if (streamId !== this.#blockStreamId) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
-    this.#blockPieces.push(Buffer.from(payload))
-    this.#blockBytes += payload.length
-    if (this.#blockPieces.length > MAX_BLOCK_FRAMES || this.#blockBytes > MAX_BLOCK_BYTES) {
+    const block = this.#block!
+    if (streamId !== block.streamId) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
+    block.pieces.push(Buffer.from(payload))
+    block.bytes += payload.length
+    if (block.pieces.length > MAX_BLOCK_FRAMES || block.bytes > MAX_BLOCK_BYTES) {
       this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
     } else if ((flags & Flag.END_HEADERS) !== 0) {
-      const block = Buffer.concat(this.#blockPieces)
-      this.#blockStreamId = 0
-      this.#blockPieces = []
-      this.#endBlock(streamId, block)
+      this.#block = undefined
+      this.#endBlock(block)
     }
   }
 
-  #endBlock(streamId: number, block: Buffer): void {
+  #endBlock({ streamId, endsStream, dependsOnItself, pieces }: HeaderBlock): void {
     // The block must be decoded even if it is not used, because it changes the table for those that follow.
-    const fields = this.#hpack.decode(block)
-    const endsStream = (this.#blockFlags & Flag.END_STREAM) !== 0
+    const fields = this.#hpack.decode(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
     if (this.#isIdle(streamId)) {
       this.#lastStreamId = streamId
-      this.#begin(streamId, fields, endsStream)
+      this.#begin(streamId, fields, endsStream, dependsOnItself)
       return
     }
     const stream = this.#streams.get(streamId)
@@ -464,18 +461,12 @@ export class ServerSession implements StreamOutput {
       else if (endsStream) this.#resetIds.delete(streamId)
     } else if (stream.hasReceivedEnd) {
       this.#streamError(streamId, ErrorCode.STREAM_CLOSED, true)
-    } else if (
-      !endsStream ||
-      this.#isBlockMalformed ||
-      fields === undefined ||
-      !areTrailers(fields) ||
-      !stream.receiveEnd()
-    ) {
+    } else if (!endsStream || dependsOnItself || fields === undefined || !areTrailers(fields) || !stream.receiveEnd()) {
       this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, endsStream)
     }
   }
 
-  #begin(streamId: number, fields: readonly string[] | undefined, endsStream: boolean): void {
+  #begin(streamId: number, fields: readonly string[] | undefined, endsStream: boolean, dependsOnItself: boolean): void {
     if (streamId > this.#lastAcceptedId || this.#streams.size >= this.#maxStreams) {
       this.#streamError(streamId, ErrorCode.REFUSED_STREAM, endsStream)
       return
@@ -484,7 +475,7 @@ export class ServerSession implements StreamOutput {
       this.#streamError(streamId, ErrorCode.ENHANCE_YOUR_CALM, endsStream)
       return
     }
-    const head = this.#isBlockMalformed ? undefined : this.#headOf(fields)
+    const head = dependsOnItself ? undefined : this.#headOf(fields)
     if (head === undefined || (endsStream && (head.contentLength ?? 0) > 0)) {
       this.#streamError(streamId, ErrorCode.PROTOCOL_ERROR, endsStream)
       return
@@ -549,7 +540,7 @@ export class ServerSession implements StreamOutput {
       }
       if (setting === Setting.HEADER_TABLE_SIZE) this.#setTableSize(value)
     }
-    this.#send(settingsAck)
+    this.#output.send(settingsAck)
     this.#setInitialWindow(window)
   }
 
@@ -580,7 +571,7 @@ export class ServerSession implements StreamOutput {
     if (streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
     if (payload.length !== PING_BYTES) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
     if ((flags & Flag.ACK) !== 0) return
-    this.#send(pingAck(payload.toString('latin1')))
+    this.#output.send(pingAck(payload.toString('latin1')))
     if (this.#pings.isExceededAt(this.nowMs(), this.#streams.size > 0)) {
       this.#fail(ErrorCode.ENHANCE_YOUR_CALM, 'too_many_pings')
     }
@@ -625,7 +616,7 @@ export class ServerSession implements StreamOutput {
   }
 
   #sendReset(streamId: number, code: number, isOver: boolean): void {
-    this.#send(rstStream(streamId, code))
+    this.#output.send(rstStream(streamId, code))
     if (isOver) return
     this.#resetIds.add(streamId)
     if (this.#resetIds.size > MAX_REMEMBERED_RESETS) {
@@ -643,7 +634,7 @@ export class ServerSession implements StreamOutput {
   /** Ends the connection because of a fault of the client. Returns -1, as for a frame that cannot be read. */
   #fail(code: number, debugData = ''): number {
     if (this.#isEnded) return -1
-    this.#send(goawayFrame(Math.min(this.#lastStreamId, this.#lastAcceptedId), code, debugData))
+    this.#output.send(goawayFrame(Math.min(this.#lastStreamId, this.#lastAcceptedId), code, debugData))
     this.#end()
     return -1
   }
@@ -651,51 +642,13 @@ export class ServerSession implements StreamOutput {
   #end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#flush()
+    this.#output.flush()
     this.#socket.destroySoon()
     this.#onGone()
   }
 
-  #send(text: string): void {
-    this.#unwritten += text
-    if (this.#isFlushDue) return
-    this.#isFlushDue = true
-    process.nextTick(this.#flush)
-  }
-
   #sendData(streamId: number, bytes: Uint8Array, endsStream: boolean): void {
-    this.#send(frameHead(bytes.length, FrameType.DATA, endsStream ? Flag.END_STREAM : 0, streamId))
-    if (bytes.length <= MAX_JOINED_BYTES) {
-      this.#unwritten += latin1(bytes)
-    } else {
-      this.#flush()
-      this.#write(bytes)
-    }
-  }
-
-  readonly #flush = (): void => {
-    this.#isFlushDue = false
-    const text = this.#unwritten
-    if (text === '') return
-    this.#unwritten = ''
-    this.#write(text)
-  }
-
-  #write(part: string | Uint8Array): void {
-    const socket = this.#socket
-    if (socket.destroyed || socket.writableEnded) return
-    const isTaken = typeof part === 'string' ? socket.write(part, 'latin1') : socket.write(part)
-    if (isTaken || this.#isFull) return
-    this.#isFull = true
-    this.#hold.holdReading('unsent')
-    socket.once('drain', this.#onDrain)
-  }
-
-  readonly #onDrain = (): void => {
-    this.#isFull = false
-    this.#hold.releaseReading('unsent')
+    this.#output.send(frameHead(bytes.length, FrameType.DATA, endsStream ? Flag.END_STREAM : 0, streamId))
+    this.#output.sendBytes(bytes)
   }
 }
-
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
