@@ -1,16 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import { type FrameHead, FrameReader } from './frame-reader.ts'
 import { FrameWriter, type UnsentHold } from './frame-writer.ts'
 import {
   ErrorCode,
   Flag,
-  FRAME_HEAD_BYTES,
   FrameType,
   frameHead,
   goawayFrame,
   MAX_FRAME_BYTES,
   PING_BYTES,
-  PREFACE,
   pingAck,
   readUint32,
   rstStream,
@@ -73,15 +72,6 @@ interface HeaderBlock {
   bytes: number
 }
 
-/** The frame that is being read, beyond the part of it that has arrived. */
-interface IncompleteData {
-  /** `undefined` if the stream is not open any more, so that the data is dropped. */
-  stream: ServerStream | undefined
-  missingBytes: number
-  missingPadding: number
-  endsStream: boolean
-}
-
 /**
  * The server's side of one HTTP/2 connection, read directly from its socket. It serves requests; it neither pushes nor
  * accepts priorities. A fault of the client ends the stream or the connection as RFC 9113 demands.
@@ -92,6 +82,14 @@ interface IncompleteData {
 export class ServerSession implements StreamOutput {
   readonly nowMs: () => number
   readonly #socket: SessionSocket
+  readonly #reader = new FrameReader({
+    headRead: (head) => this.#headRead(head),
+    frameRead: (head, payload) => this.#frameRead(head, payload),
+    dataBegan: (head, overhead) => this.#dataBegan(head, overhead),
+    dataRead: (content) => this.#dataRead(content),
+    dataEnded: () => this.#dataEnded(),
+    failed: (code) => this.#fail(code),
+  })
   readonly #output: FrameWriter
   readonly #handler: StreamHandler
   readonly #maxStreams: number
@@ -114,11 +112,10 @@ export class ServerSession implements StreamOutput {
   #lastStreamId = 0
   /** Streams with a higher id are refused, after GOAWAY. */
   #lastAcceptedId = MAX_WINDOW
-  #hasPreface = false
   #hasSettings = false
-  /** Bytes of an incomplete frame. */
-  #rest: Buffer = none
-  readonly #data: IncompleteData = { stream: undefined, missingBytes: 0, missingPadding: 0, endsStream: false }
+  /** The stream of the current DATA frame; `undefined` if it is not open any more, so that the data is dropped. */
+  #dataStream: ServerStream | undefined
+  #dataEndsStream = false
   /** The header block that CONTINUATION frames must complete. */
   #block: HeaderBlock | undefined
   #receiveWindow = CONNECTION_WINDOW
@@ -243,7 +240,7 @@ export class ServerSession implements StreamOutput {
   readonly #onData = (piece: Buffer): void => {
     if (this.#isEnded) return
     try {
-      this.#read(this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]))
+      this.#reader.read(piece)
     } catch (error) {
       if (error instanceof HpackError) this.#fail(ErrorCode.COMPRESSION_ERROR)
       else this.handlerFailed(error)
@@ -252,7 +249,7 @@ export class ServerSession implements StreamOutput {
 
   readonly #onGone = (): void => {
     this.#isEnded = true
-    this.#rest = none
+    this.#reader.stop()
     for (const stream of [...this.#streams.values()]) {
       try {
         stream.abort()
@@ -262,107 +259,59 @@ export class ServerSession implements StreamOutput {
     }
   }
 
-  #read(bytes: Buffer): void {
-    this.#rest = none
-    let at = 0
-    if (!this.#hasPreface) {
-      const known = Math.min(PREFACE.length, bytes.length)
-      if (!PREFACE.subarray(0, known).equals(bytes.subarray(0, known))) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
-      if (known < PREFACE.length) {
-        this.#rest = Buffer.from(bytes)
-        return
-      }
-      this.#hasPreface = true
-      at = PREFACE.length
-    }
-    while (at < bytes.length && !this.#isEnded) {
-      if (this.#data.missingBytes > 0 || this.#data.missingPadding > 0) {
-        at = this.#readData(bytes, at)
-        continue
-      }
-      const end = this.#readFrame(bytes, at)
-      if (end === -1) {
-        this.#rest = Buffer.from(bytes.subarray(at))
-        return
-      }
-      at = end
-    }
+  #headRead({ type, flags }: FrameHead): boolean {
+    const lacksSettings = !this.#hasSettings && (type !== FrameType.SETTINGS || (flags & Flag.ACK) !== 0)
+    if (!lacksSettings && (this.#block !== undefined) === (type === FrameType.CONTINUATION)) return true
+    this.#fail(ErrorCode.PROTOCOL_ERROR)
+    return false
   }
 
-  /** Reads the frame at `at`, and returns its end; -1 if it is incomplete. Of DATA only the beginning need be complete. */
-  #readFrame(bytes: Buffer, at: number): number {
-    const start = at + FRAME_HEAD_BYTES
-    if (start > bytes.length) return -1
-    const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
-    const type = bytes[at + 3]!
-    const flags = bytes[at + 4]!
-    const streamId = readUint32(bytes, at + 5) & MAX_WINDOW
-    if (length > MAX_FRAME_BYTES) return this.#fail(ErrorCode.FRAME_SIZE_ERROR)
-    if (!this.#hasSettings && (type !== FrameType.SETTINGS || (flags & Flag.ACK) !== 0)) {
-      return this.#fail(ErrorCode.PROTOCOL_ERROR)
-    }
-    if ((this.#block !== undefined) !== (type === FrameType.CONTINUATION)) return this.#fail(ErrorCode.PROTOCOL_ERROR)
-    if (type === FrameType.DATA) {
-      const hasPadding = (flags & Flag.PADDED) !== 0 && length > 0
-      if (hasPadding && start === bytes.length) return -1
-      return this.#beginData(streamId, flags, length, hasPadding ? bytes[start]! : 0, start)
-    }
-    const end = start + length
-    if (end > bytes.length) return -1
+  #frameRead({ type, flags, streamId, length }: FrameHead, payload: Buffer): void {
     switch (type) {
       case FrameType.HEADERS:
-        this.#headers(streamId, flags, bytes.subarray(start, end))
+        this.#headers(streamId, flags, payload)
         break
       case FrameType.CONTINUATION:
-        this.#continuation(streamId, flags, bytes.subarray(start, end))
+        this.#continuation(streamId, flags, payload)
         break
       case FrameType.PRIORITY:
-        this.#priority(streamId, bytes, start, length)
+        this.#priority(streamId, payload)
         break
       case FrameType.RST_STREAM:
         this.#rstStream(streamId, length)
         break
       case FrameType.SETTINGS:
-        this.#settings(streamId, flags, bytes.subarray(start, end))
+        this.#settings(streamId, flags, payload)
         break
       case FrameType.PING:
-        this.#ping(streamId, flags, bytes.subarray(start, end))
+        this.#ping(streamId, flags, payload)
         break
       case FrameType.GOAWAY:
         if (streamId !== 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
         else if (length < 8) this.#fail(ErrorCode.FRAME_SIZE_ERROR)
         break
       case FrameType.WINDOW_UPDATE:
-        this.#windowUpdate(streamId, bytes, start, length)
+        this.#windowUpdate(streamId, payload)
         break
       case FrameType.PUSH_PROMISE:
         this.#fail(ErrorCode.PROTOCOL_ERROR)
         break
     }
-    return end
   }
 
-  /** Begins a DATA frame, and returns the position of its content. */
-  #beginData(streamId: number, flags: number, length: number, padding: number, start: number): number {
-    const isPadded = (flags & Flag.PADDED) !== 0
-    const overhead = isPadded ? 1 + padding : 0
-    if (streamId === 0 || this.#isIdle(streamId) || overhead > length) return this.#fail(ErrorCode.PROTOCOL_ERROR)
+  #dataBegan({ streamId, flags, length }: FrameHead, overhead: number): void {
+    if (streamId === 0 || this.#isIdle(streamId)) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
     this.#receiveWindow -= length
-    if (this.#receiveWindow < 0) return this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
+    if (this.#receiveWindow < 0) return void this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
     // Bodies are bounded by the windows of their streams, so the connection accepts further data at once.
     if (this.#receiveWindow < CONNECTION_WINDOW / 2) {
       this.#output.send(windowUpdate(0, CONNECTION_WINDOW - this.#receiveWindow))
       this.#receiveWindow = CONNECTION_WINDOW
     }
-    const data = this.#data
-    data.stream = this.#streamForData(streamId, length)
-    data.missingBytes = length - overhead
-    data.missingPadding = padding
-    data.endsStream = (flags & Flag.END_STREAM) !== 0
-    if (data.endsStream) this.#resetIds.delete(streamId)
-    if (data.stream !== undefined && overhead > 0) this.consumed(data.stream, overhead)
-    if (data.missingBytes === 0 && padding === 0) this.#endData()
-    return isPadded ? start + 1 : start
+    this.#dataStream = this.#streamForData(streamId, length)
+    this.#dataEndsStream = (flags & Flag.END_STREAM) !== 0
+    if (this.#dataEndsStream) this.#resetIds.delete(streamId)
+    if (this.#dataStream !== undefined && overhead > 0) this.consumed(this.#dataStream, overhead)
   }
 
   #streamForData(streamId: number, length: number): ServerStream | undefined {
@@ -381,32 +330,18 @@ export class ServerSession implements StreamOutput {
     return undefined
   }
 
-  /** Reads on in a DATA frame, and returns the position after it or the end of the bytes. */
-  #readData(bytes: Buffer, start: number): number {
-    const data = this.#data
-    const contentBytes = Math.min(data.missingBytes, bytes.length - start)
-    const contentEnd = start + contentBytes
-    if (contentBytes > 0) {
-      data.missingBytes -= contentBytes
-      const { stream } = data
-      if (stream !== undefined && !stream.closed) {
-        const content = bytes.subarray(start, contentEnd)
-        const isHeldApart = contentBytes * MAX_HELD_RATIO < bytes.buffer.byteLength
-        if (!stream.receive(isHeldApart ? Buffer.from(content) : content)) {
-          this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, data.endsStream)
-        }
-      }
-    }
-    const padding = Math.min(data.missingPadding, bytes.length - contentEnd)
-    data.missingPadding -= padding
-    if (data.missingBytes === 0 && data.missingPadding === 0) this.#endData()
-    return contentEnd + padding
+  #dataRead(content: Buffer): void {
+    const stream = this.#dataStream
+    if (stream === undefined || stream.closed) return
+    const isHeldApart = content.length * MAX_HELD_RATIO < content.buffer.byteLength
+    if (stream.receive(isHeldApart ? Buffer.from(content) : content)) return
+    this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, this.#dataEndsStream)
   }
 
-  #endData(): void {
-    const { stream, endsStream } = this.#data
-    this.#data.stream = undefined
-    if (stream === undefined || !endsStream || stream.closed) return
+  #dataEnded(): void {
+    const stream = this.#dataStream
+    this.#dataStream = undefined
+    if (stream === undefined || !this.#dataEndsStream || stream.closed) return
     if (!stream.receiveEnd()) this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR, true)
   }
 
@@ -500,11 +435,11 @@ export class ServerSession implements StreamOutput {
     return head
   }
 
-  #priority(streamId: number, bytes: Buffer, start: number, length: number): void {
+  #priority(streamId: number, payload: Buffer): void {
     if (streamId === 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
-    const dependsOnItself = (readUint32(bytes, start) & MAX_WINDOW) === streamId
-    if (length === 5 && !dependsOnItself) return
-    const code = length === 5 ? ErrorCode.PROTOCOL_ERROR : ErrorCode.FRAME_SIZE_ERROR
+    const dependsOnItself = (readUint32(payload, 0) & MAX_WINDOW) === streamId
+    if (payload.length === 5 && !dependsOnItself) return
+    const code = payload.length === 5 ? ErrorCode.PROTOCOL_ERROR : ErrorCode.FRAME_SIZE_ERROR
     // A stream that has not begun cannot be reset.
     if (this.#isIdle(streamId)) this.#fail(code)
     else this.#streamError(streamId, code, true)
@@ -577,10 +512,10 @@ export class ServerSession implements StreamOutput {
     }
   }
 
-  #windowUpdate(streamId: number, bytes: Buffer, start: number, length: number): void {
-    if (length !== 4) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
+  #windowUpdate(streamId: number, payload: Buffer): void {
+    if (payload.length !== 4) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
     if (this.#isIdle(streamId) && streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
-    const more = readUint32(bytes, start) & MAX_WINDOW
+    const more = readUint32(payload, 0) & MAX_WINDOW
     if (streamId === 0) {
       this.#sendWindow += more
       if (more === 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
@@ -631,12 +566,11 @@ export class ServerSession implements StreamOutput {
     if (this.#resets.isExceededAt(this.nowMs())) this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
   }
 
-  /** Ends the connection because of a fault of the client. Returns -1, as for a frame that cannot be read. */
-  #fail(code: number, debugData = ''): number {
-    if (this.#isEnded) return -1
+  /** Ends the connection because of a fault of the client. */
+  #fail(code: number, debugData = ''): void {
+    if (this.#isEnded) return
     this.#output.send(goawayFrame(Math.min(this.#lastStreamId, this.#lastAcceptedId), code, debugData))
     this.#end()
-    return -1
   }
 
   #end(): void {
