@@ -1,4 +1,4 @@
-import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectHttp2, constants } from 'node:http2'
 import { decodeExportResponse } from '@penstock/otlp'
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
@@ -316,6 +316,24 @@ onBothPaths(() => {
     expect(await send({ ...good, ':path': '//v1/traces' }, '')).toMatchObject({ status: 404 })
     expect(await send({ ...good, ':method': 'PUT' }, '')).toMatchObject({ status: 405 })
     expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abc'])
+    session.close()
+  })
+
+  test.each([
+    ['HEAD', '/healthz', 200],
+    ['HEAD', '/v1/traces', 405],
+    ['OPTIONS', '/v1/traces', 204],
+  ])('ends the reply to %s %s over HTTP/2 with its head', async (method, path, status) => {
+    await start({ config: { healthOnOtlpPorts: true } })
+    const session = connectHttp2(front.url)
+    const stream = session.request({ ':method': method, ':path': path })
+    stream.end()
+    const flags = new Promise((resolve) => {
+      stream.once('response', (got, received) =>
+        resolve([got[':status'], received & constants.NGHTTP2_FLAG_END_STREAM]),
+      )
+    })
+    expect(await flags).toEqual([status, constants.NGHTTP2_FLAG_END_STREAM])
     session.close()
   })
 

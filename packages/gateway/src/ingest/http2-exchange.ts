@@ -13,6 +13,7 @@ const withoutBody: Framing = { requiresHost: false, declaresLength: true }
 /** One request over HTTP/2 that is not gRPC. */
 export class Http2Exchange extends HttpExchange {
   readonly #stream: Http2Stream
+  readonly #isHead: boolean
 
   static take(
     context: HttpExchangeContext,
@@ -22,7 +23,7 @@ export class Http2Exchange extends HttpExchange {
     peer: Peer,
     idleBodyTimeoutMs: number,
   ): void {
-    const exchange = new Http2Exchange(context, stream, peer)
+    const exchange = new Http2Exchange(context, stream, peer, method === 'HEAD')
     stream.on('data', (piece: Uint8Array) => {
       if (!exchange.onBody(piece)) stream.pause()
     })
@@ -41,9 +42,10 @@ export class Http2Exchange extends HttpExchange {
     exchange.begin(method, path, rawHeaders, hasBody ? withBody : withoutBody)
   }
 
-  private constructor(context: HttpExchangeContext, stream: Http2Stream, peer: Peer) {
+  private constructor(context: HttpExchangeContext, stream: Http2Stream, peer: Peer, isHead: boolean) {
     super(context, peer)
     this.#stream = stream
+    this.#isHead = isHead
   }
 
   protected override write(status: number, headers: FlatHeaders, body: Uint8Array | undefined): void {
@@ -51,8 +53,13 @@ export class Http2Exchange extends HttpExchange {
     if (stream.destroyed || stream.closed) return
     const fields: OutgoingHttpHeaders = { ':status': status }
     for (let at = 0; at < headers.length; at += 2) fields[headers[at]!] = headers[at + 1]!
-    stream.respond(fields)
-    stream.end(body)
+    // A reply to HEAD has no body (RFC 9110, section 9.3.2); clients treat DATA as a protocol error.
+    if (body === undefined || this.#isHead) {
+      stream.respond(fields, { endStream: true })
+    } else {
+      stream.respond(fields)
+      stream.end(body)
+    }
     stream.setTimeout(this.isBodyOver ? 0 : DISCARD_MS, () => this.cut())
   }
 
