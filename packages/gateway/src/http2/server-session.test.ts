@@ -3,7 +3,7 @@ import { connect } from 'node:http2'
 import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ErrorCode, FrameType, PREFACE, Setting, uint32 } from './frames.ts'
 import {
   answerAtEnd,
@@ -454,6 +454,15 @@ describe('an answer', () => {
       'DATA 3 1 end',
     ])
     expect(await session.feed(settings([Setting.INITIAL_WINDOW_SIZE, 10]))).toEqual(['SETTINGS ack', 'DATA 1 4 end'])
+  })
+
+  test('is not tried again when the window of the connection, which was open, grows', async () => {
+    const session = await open({ onStream: answering(5) })
+    await session.feed(settings([Setting.INITIAL_WINDOW_SIZE, 0]), headers(1, get), headers(3, get))
+    const sendBody = vi.spyOn(session.session, 'sendBody')
+    expect(await session.feed(update(0, 1), update(0, 1), update(0, 1))).toEqual([])
+    expect(sendBody).not.toHaveBeenCalled()
+    expect(await session.feed(update(3, 5))).toEqual(['DATA 3 5 end'])
   })
 
   test('without a body needs no window', async () => {

@@ -517,10 +517,12 @@ export class ServerSession implements StreamOutput {
     if (this.#isIdle(streamId) && streamId !== 0) return void this.#fail(ErrorCode.PROTOCOL_ERROR)
     const more = readUint32(payload, 0) & MAX_WINDOW
     if (streamId === 0) {
+      const wasOpen = this.#sendWindow > 0
       this.#sendWindow += more
       if (more === 0) this.#fail(ErrorCode.PROTOCOL_ERROR)
       else if (this.#sendWindow > MAX_WINDOW) this.#fail(ErrorCode.FLOW_CONTROL_ERROR)
-      else this.#sendBlocked()
+      // While the window of the connection is open, streams wait only for their own windows.
+      else if (!wasOpen) this.#sendBlocked()
       return
     }
     const stream = this.#streams.get(streamId)
