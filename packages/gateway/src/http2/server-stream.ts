@@ -20,6 +20,11 @@ export interface StreamOutput {
 /** Pieces that wait are joined up to this length, because a piece of one byte takes a hundred bytes of memory. */
 const MAX_JOINED_BYTES = 1_024
 
+/** After this many short pieces of one body, those that arrive in the same read are joined before they are passed on. */
+const MAX_SHORT_PIECES = 8
+/** A piece that is this much shorter than its allocation is copied before it waits. */
+const MAX_HELD_RATIO = 4
+
 const none = Buffer.alloc(0)
 
 /** One stream of a `ServerSession`: a request and its response. */
@@ -50,6 +55,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   /** The memory of the last piece in the queue, if it was joined from several, and its used part. */
   #joined: Buffer = none
   #joinedBytes = 0
+  #shortPieces = 0
   #timeoutMs = 0
   #onTimeout: (() => void) | undefined
   #activeAtMs = 0
@@ -78,7 +84,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     return this.#hasReceivedEnd
   }
 
-  /** Takes a piece of the body. Returns whether the body is still within its declared length. */
+  /** Takes a piece of the body, which the stream may keep. Returns whether the body is still within its declared length. */
   receive(piece: Buffer): boolean {
     this.#active()
     if (this.#missingBytes >= 0) {
@@ -86,6 +92,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
       this.#missingBytes -= piece.length
     }
     if (this.#isPaused || this.#queue.length > 0) this.#wait(piece)
+    else if (isShort(piece) && this.#shortPieces >= MAX_SHORT_PIECES) this.#passAfterRead(piece)
     else this.#pass(piece)
     return true
   }
@@ -181,8 +188,8 @@ export class ServerStream extends EventEmitter implements Http2Stream {
 
   #wait(piece: Buffer): void {
     const queue = this.#queue
-    if (piece.length > MAX_JOINED_BYTES / 2) {
-      queue.push(piece)
+    if (!isShort(piece)) {
+      queue.push(compact(piece))
       this.#joined = none
       return
     }
@@ -196,14 +203,21 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     queue[queue.length - 1] = this.#joined.subarray(0, this.#joinedBytes)
   }
 
+  /** Passes the piece on together with others that arrive in the same read of the socket. */
+  #passAfterRead(piece: Buffer): void {
+    this.#wait(piece)
+    process.nextTick(this.#passQueue)
+  }
+
   #pass(piece: Buffer): void {
+    if (isShort(piece)) this.#shortPieces += 1
     this.emit('data', piece)
     this.#output.consumed(this, piece.length)
   }
 
   readonly #passQueue = (): void => {
     try {
-      while (!this.#isPaused && !this.closed && this.#queue.length > 0) this.#pass(this.#queue.shift()!)
+      while (!this.#isPaused && !this.closed && this.#queue.length > 0) this.#pass(compact(this.#queue.shift()!))
       if (this.#hasReceivedEnd) this.#passEnd()
     } catch (error) {
       this.#output.handlerFailed(error)
@@ -226,3 +240,9 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     this.emit('close')
   }
 }
+
+const isShort = (piece: Buffer): boolean => piece.length <= MAX_JOINED_BYTES / 2
+
+/** Returns the piece, or a copy if the piece would hold a much larger allocation in memory. */
+const compact = (piece: Buffer): Buffer =>
+  piece.length * MAX_HELD_RATIO < piece.buffer.byteLength ? Buffer.from(piece) : piece
