@@ -3,6 +3,7 @@ import type { Generated, Insertable } from 'kysely'
 import type { PushedCommits } from '../git/pushed-commits.ts'
 import type { WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Project } from '../model/project.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -39,6 +40,22 @@ export interface DomainEvent {
   readonly payload?: string
   /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
+  /** The recorded pipeline. Listeners get it, so that they need not read it again; it is not stored. */
+  readonly written?: WrittenPipeline
+}
+
+/** A pipeline as the transaction of its event has written it, with its project. */
+export interface WrittenPipeline {
+  readonly project: Project
+  readonly pipeline: {
+    readonly key: number
+    readonly id: number
+    readonly globalNumber: number
+    readonly projectId: number
+    readonly status: string
+    readonly ref: string | undefined
+    readonly finishedAtMs: number | undefined
+  }
 }
 
 /** A branch or tag that a push created, moved or removed. */
