@@ -74,8 +74,9 @@ export type Changes = Readonly<Record<string, { readonly previous: unknown; read
 /** The results of `EventListener.prepare` for a large payload, by listener. */
 export type PreparedPayloads = ReadonlyMap<object, unknown>
 
-export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
-  const row = {
+/** Stores events in their order. */
+export async function insertEvents({ db, nowMs }: WriteContext, events: readonly DomainEvent[]): Promise<void> {
+  const rows = events.map((event) => ({
     type: event.type,
     object_id: event.objectId,
     project_id: event.projectId ?? null,
@@ -83,8 +84,8 @@ export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEven
     actor_id: event.actorId ?? null,
     details: JSON.stringify(event.details ?? {}),
     at_ms: nowMs,
-  }
-  await insertRows.run(db, [row])
+  }))
+  await insertRows.run(db, rows)
 }
 
 const insertRows = new RowInsertion<CoreTables, Insertable<EventsTable>>(
