@@ -250,7 +250,7 @@ export { publishedKeys, rotateSigningKey, SIGNING_ALGORITHM } from './oauth/sign
 export type { CallLimit } from './operations/call-limit.ts'
 export * from './operations/context.ts'
 export type { Described, SizedDescription } from './operations/description-store.ts'
-export type { Changes, DomainEvent, PushedReference } from './operations/event.ts'
+export type { Changes, DomainEvent, PushedReference, WrittenPipeline } from './operations/event.ts'
 export { requireDatabase } from './operations/health-store.ts'
 export * from './operations/operation.ts'
 export * from './operations/perform.ts'

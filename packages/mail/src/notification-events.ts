@@ -89,9 +89,12 @@ async function pushedMergeRequests(context: Context, { projectId, push }: Parame
   return drafts
 }
 
-async function finishedPipelines(context: Context, { objectId, changes = {} }: DomainEvent): ReturnType<Source> {
+async function finishedPipelines(
+  context: Context,
+  { objectId, changes = {}, written }: DomainEvent,
+): ReturnType<Source> {
   if (changes.status === undefined) return []
-  const pipeline = await findPipelineByKey(context, objectId)
+  const pipeline = written?.pipeline ?? (await findPipelineByKey(context, objectId))
   const event = pipeline && (await finishedPipelineEvent(context, pipeline, changes.status.previous))
   return event === undefined ? [] : [draft({ event, kind: 'pipeline', itemId: objectId })]
 }

@@ -29,25 +29,33 @@ export const subjectOf = (payloadId: number, hookId: number): string => `${paylo
  */
 export function hookListener(queue: HookQueue): EventListener {
   const wake = async () => queue.wake()
-  return {
-    types: new Set(Object.keys(eventSources) as ProjectEvent['type'][]),
-    onEvent: async (tx, event) => {
+  const onEvents: NonNullable<EventListener['onEvents']> = async (tx, events) => {
+    // Events that are recorded together usually have the same type and project, and so the same hooks.
+    const found = new Map<string, readonly CalledHook[]>()
+    for (const event of events) {
       const { projectId } = event
       const source = eventSources[event.type]
-      if (projectId === undefined || source === undefined) return
-      const hooks = await hooksToCall(tx, projectId, source.switches)
-      if (hooks.length === 0) return
+      if (projectId === undefined || source === undefined) continue
+      const key = `${projectId} ${event.type}`
+      const hooks = found.get(key) ?? (await hooksToCall(tx, projectId, source.switches))
+      found.set(key, hooks)
+      if (hooks.length === 0) continue
       const settings = await settingsOf(tx.core)
       // A push of this service moves one reference, so that a limit below 1 means that hooks never get it.
-      if (settings.silent_mode_enabled) return
-      if (event.type === 'repository.pushed' && settings.push_event_hooks_limit < 1) return
+      if (settings.silent_mode_enabled) continue
+      if (event.type === 'repository.pushed' && settings.push_event_hooks_limit < 1) continue
       const projectEvent: ProjectEvent = { ...event, projectId, actorId: event.actorId ?? tx.actor?.id }
       for (const hookEvent of await source.eventsOf(tx, projectEvent)) {
         const eventUuid = tx.request.eventUuid ?? newUuid(tx.core)
         await enqueue(tx, queue, { projectId, eventUuid, hookEvent, hooks })
       }
       tx.afterCommit(wake)
-    },
+    }
+  }
+  return {
+    types: new Set(Object.keys(eventSources) as ProjectEvent['type'][]),
+    onEvent: (tx, event) => onEvents(tx, [event]),
+    onEvents,
   }
 }
 

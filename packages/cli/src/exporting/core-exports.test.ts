@@ -28,6 +28,7 @@ test.each([
       {
         ...{ actor: undefined, core: world.core, request: {}, db, nowMs: 0 },
         recordEvent: async () => {},
+        recordEvents: async () => {},
         afterCommit: () => {},
       },
       { type: 'pipeline.created', objectId: 1, projectId: project.id, payload },

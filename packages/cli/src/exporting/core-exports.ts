@@ -14,6 +14,7 @@ import {
   type ReadContext,
   readContextOf,
   type VariableCircumstances,
+  type WrittenPipeline,
 } from '@penstock/core'
 import {
   type Exporter,
@@ -41,10 +42,10 @@ export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' 
       const named = hookProject(core, project)
       return { project: named, body: await withCoreErrors(() => exporter.bodies.read(payload, { project: named })) }
     },
-    onEvent: async (tx, { projectId, payload, prepared }) => {
+    onEvent: async (tx, { projectId, payload, prepared, written }) => {
       if (projectId === undefined || payload === undefined) return
       const { core, nowMs } = tx
-      const project = await getProject(tx, projectId)
+      const project = written?.project ?? (await getProject(tx, projectId))
       const named = hookProject(core, project)
       const ready = prepared?.get(listener) as PreparedBody | undefined
       // The body contains the project's names, and the project may have been renamed since.
@@ -62,7 +63,8 @@ export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' 
           plan: async (record) => {
             const { signals, token } = await loadExportSettings(tx, core, project, toVariableCircumstances(record))
             const plan = { signals, destination: destinationId(core, token) }
-            return signals.length === 0 ? plan : { ...plan, identity: await identityOf(tx, project, record, upstream) }
+            if (signals.length === 0) return plan
+            return { ...plan, identity: await identityOf(tx, { project, record, named: upstream, written }) }
           },
         },
         nowMs,
@@ -118,15 +120,26 @@ async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord):
   return isOnThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
 }
 
+interface ExportedPipeline {
+  readonly project: Project
+  readonly record: PipelineRecord
+  readonly named: NamedUpstream | undefined
+  readonly written: WrittenPipeline | undefined
+}
+
+/** Returns whether the id is that of the pipeline just written, and its project was the first to record it. */
+const isFirstToRecord = (id: bigint, written: WrittenPipeline | undefined): boolean =>
+  written !== undefined && id === BigInt(written.pipeline.id) && written.pipeline.globalNumber === written.pipeline.id
+
 /** Returns the parts of the export's identity that cannot be derived from the record alone. */
 async function identityOf(
   tx: ListenerContext,
-  project: Project,
-  { id, rootPipelineId, upstream }: PipelineRecord,
-  named: NamedUpstream | undefined,
+  { project, record, named, written }: ExportedPipeline,
 ): Promise<ExportIdentity | undefined> {
+  const { id, rootPipelineId, upstream } = record
   const parentId = upstream?.otherProject === false ? upstream.pipelineId : undefined
-  const instance = await claimTraceInstance(tx, project, rootPipelineId ?? parentId ?? id)
+  const rootId = rootPipelineId ?? parentId ?? id
+  const instance = isFirstToRecord(rootId, written) ? undefined : await claimTraceInstance(tx, project, rootId)
   if (!upstream?.otherProject) return instance === undefined ? undefined : { instance }
   return { instance, upstream: await upstreamIdentity(tx, upstream, named) }
 }

@@ -54,6 +54,10 @@ export async function changeEnvironment(
 export const stopEnvironmentNow = async (tx: Tx, environment: Environment): Promise<Environment> =>
   environment.state === 'stopped' ? environment : changeEnvironment(tx, environment, 'stopped', { state: 'stopped' })
 
+/** Tells whether `startEnvironment` would change the environment. */
+export const isChangedByStart = ({ state, tier: former }: Environment, tier: Environment['tier'] = former): boolean =>
+  state !== 'available' || tier !== former
+
 /** Makes an environment available after a successful deployment, with the tier that the deployment names. */
 export async function startEnvironment(
   tx: Tx,

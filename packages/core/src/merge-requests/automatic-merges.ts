@@ -56,10 +56,10 @@ async function abortAfterPush(tx: EventTx, { projectId, push }: DomainEvent): Pr
   }
 }
 
-async function followPipeline(tx: EventTx, { objectId, projectId, details }: DomainEvent): Promise<void> {
+async function followPipeline(tx: EventTx, { objectId, projectId, details, written }: DomainEvent): Promise<void> {
   const status = String(details?.status)
   if (!['success', 'failed', 'canceled', 'skipped'].includes(status)) return
-  const pipeline = await findPipelineByKey(tx, objectId)
+  const pipeline = written?.pipeline ?? (await findPipelineByKey(tx, objectId))
   if (pipeline?.ref === undefined) return
   for (const merge of await autoMergesOfBranch(tx, projectId!, pipeline.ref)) {
     const branch = { projectId: merge.projectId, sourceBranch: pipeline.ref, sha: merge.sha }

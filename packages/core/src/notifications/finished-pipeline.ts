@@ -13,7 +13,7 @@ const MAX_AGE_MS = DAY_MS
  */
 export async function finishedPipelineEvent(
   context: ReadContext,
-  pipeline: Pipeline,
+  pipeline: Pick<Pipeline, 'projectId' | 'id' | 'ref' | 'status' | 'finishedAtMs'>,
   formerStatus: unknown,
 ): Promise<NotificationEvent | undefined> {
   const { status, finishedAtMs } = pipeline

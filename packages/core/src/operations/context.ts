@@ -69,6 +69,8 @@ export interface CoreSettings {
 export interface Tx extends WriteContext {
   /** Stores the event and calls its listeners, in this transaction. */
   recordEvent(event: DomainEvent): Promise<void>
+  /** Stores events that happened together, then calls the listeners of each, in this transaction. */
+  recordEvents(events: readonly DomainEvent[]): Promise<void>
   /**
    * Runs `work` after the transaction has committed and before the caller gets the result. The process may end in between,
    * so the next start must be able to find and finish the work. The same function runs once, however often it is passed. An
@@ -111,6 +113,8 @@ export interface CallContext extends OperationContext {
 export interface EventListener {
   readonly types: ReadonlySet<DomainEvent['type']>
   onEvent(context: OperationContext & Tx, event: DomainEvent): Promise<void>
+  /** Receives several events that were recorded together, in their order. Default: `onEvent` gets one after the other. */
+  onEvents?(context: OperationContext & Tx, events: readonly DomainEvent[]): Promise<void>
   /**
    * Does the slow work on a large payload, before the transaction and off the event loop. `onEvent` finds the result in
    * `event.prepared`, and must not rely on it: the project may have changed in between.

@@ -3,6 +3,7 @@ import type { Generated, Insertable } from 'kysely'
 import type { PushedCommits } from '../git/pushed-commits.ts'
 import type { WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Project } from '../model/project.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -39,6 +40,22 @@ export interface DomainEvent {
   readonly payload?: string
   /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
+  /** The recorded pipeline. Listeners get it, so that they need not read it again; it is not stored. */
+  readonly written?: WrittenPipeline
+}
+
+/** A pipeline as the transaction of its event has written it, with its project. */
+export interface WrittenPipeline {
+  readonly project: Project
+  readonly pipeline: {
+    readonly key: number
+    readonly id: number
+    readonly globalNumber: number
+    readonly projectId: number
+    readonly status: string
+    readonly ref: string | undefined
+    readonly finishedAtMs: number | undefined
+  }
 }
 
 /** A branch or tag that a push created, moved or removed. */
@@ -57,8 +74,9 @@ export type Changes = Readonly<Record<string, { readonly previous: unknown; read
 /** The results of `EventListener.prepare` for a large payload, by listener. */
 export type PreparedPayloads = ReadonlyMap<object, unknown>
 
-export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
-  const row = {
+/** Stores events in their order. */
+export async function insertEvents({ db, nowMs }: WriteContext, events: readonly DomainEvent[]): Promise<void> {
+  const rows = events.map((event) => ({
     type: event.type,
     object_id: event.objectId,
     project_id: event.projectId ?? null,
@@ -66,8 +84,8 @@ export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEven
     actor_id: event.actorId ?? null,
     details: JSON.stringify(event.details ?? {}),
     at_ms: nowMs,
-  }
-  await insertRows.run(db, [row])
+  }))
+  await insertRows.run(db, rows)
 }
 
 const insertRows = new RowInsertion<CoreTables, Insertable<EventsTable>>(

@@ -177,6 +177,51 @@ test('pipelines: their status, and the statuses of the jobs that changed', async
   })
 })
 
+test('deployments: their events keep their order among those of the environments', async () => {
+  const received: string[] = []
+  const listener: EventListener = {
+    types,
+    async onEvent(_, { type, objectId }) {
+      received.push(`${type} ${objectId}`)
+    },
+  }
+  const job = (jobId: number, name: string, more: object = {}) => {
+    const environment = { name, ...more }
+    return { id: jobId, name: `job ${jobId}`, stage: 'deploy', status: 'success', environment }
+  }
+  await perform({ ...world.core, listeners: [listener] }, mira, putPipelineRecord, {
+    project: project.id,
+    pipelineId: 7,
+    objectAttributes: { id: 7, ref: 'main', status: 'success' },
+    builds: [
+      job(1, 'staging'),
+      job(2, 'staging'),
+      job(3, 'staging', { deploymentTier: 'testing' }),
+      job(4, 'staging', { action: 'stop' }),
+      job(5, 'production'),
+      job(6, 'staging'),
+      job(7, 'production'),
+    ],
+    payload: '{}',
+  })
+  expect(received.map((each) => each.split(' ')[0])).toEqual([
+    'pipeline.created',
+    'environment.created',
+    'environment.created',
+    'deployment.created',
+    'deployment.created',
+    'environment.updated',
+    'deployment.created',
+    'environment.stopped',
+    'deployment.created',
+    'environment.started',
+    'deployment.created',
+    'deployment.created',
+  ])
+  const stored = await world.core.db.read.selectFrom('events').select(['type', 'object_id']).orderBy('id').execute()
+  expect(stored.map(({ type, object_id }) => `${type} ${object_id}`).slice(-received.length)).toEqual(received)
+})
+
 test('the first administrator is announced like any other user', async () => {
   await world.core.db.write((db) => db.updateTable('users').set({ is_admin: 0 }).execute())
   const events: Record<string, DomainEvent['changes']> = {}

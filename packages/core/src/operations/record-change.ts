@@ -27,20 +27,27 @@ type Change<Thing> = Pick<DomainEvent, 'projectId' | 'groupId' | 'details'> &
  * Records that a thing was created, changed or removed. Listeners get the values that differ; if it was created or removed,
  * these are all of its values.
  */
-export function recordChange<Thing extends { readonly id: number }>(
+export const recordChange = <Thing extends { readonly id: number }>(
   { recordEvent }: Pick<Tx, 'recordEvent'>,
+  kind: RecordedKind<Thing>,
+  what: string,
+  change: Change<Thing>,
+): Promise<void> => recordEvent(changeEvent(kind, what, change))
+
+/** Returns the event that `recordChange` records. */
+export function changeEvent<Thing extends { readonly id: number }>(
   { noun, compared, detailsOf }: RecordedKind<Thing>,
   what: string,
   { before, after, ...rest }: Change<Thing>,
-): Promise<void> {
+): DomainEvent {
   const thing = (after ?? before)!
-  return recordEvent({
+  return {
     type: `${noun}.${what}`,
     objectId: thing.id,
     ...(detailsOf && { details: detailsOf(thing) }),
     ...rest,
     changes: changesBetween(compared, before, after),
-  })
+  }
 }
 
 /** Returns the values that differ, by name. A missing value, and every value of a missing thing, is null. */

@@ -1,5 +1,5 @@
 import type { Core, OperationContext, Tx } from './context.ts'
-import { type DomainEvent, insertEvent } from './event.ts'
+import { type DomainEvent, insertEvents } from './event.ts'
 import { noRequest } from './request-facts.ts'
 
 /** Returns the context of a change that the service makes itself, not for a caller. */
@@ -22,7 +22,12 @@ export async function inTransaction<Context extends OperationContext, Result>(
       ...context,
       db,
       nowMs,
-      recordEvent: (event) => insertAndPublish(tx, { actorId: actor?.id, ...event }),
+      recordEvent: (event) => insertAndPublish(tx, [{ actorId: actor?.id, ...event }]),
+      recordEvents: (events) =>
+        insertAndPublish(
+          tx,
+          events.map((event) => ({ actorId: actor?.id, ...event })),
+        ),
       afterCommit: (each) => void afterwards.add(each),
     }
     return work(tx)
@@ -32,7 +37,11 @@ export async function inTransaction<Context extends OperationContext, Result>(
   return result
 }
 
-async function insertAndPublish(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
-  await insertEvent(tx, event)
-  for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.onEvent(tx, event)
+async function insertAndPublish(tx: OperationContext & Tx, events: readonly DomainEvent[]): Promise<void> {
+  await insertEvents(tx, events)
+  for (const listener of tx.core.listeners ?? []) {
+    const own = events.filter(({ type }) => listener.types.has(type))
+    if (own.length > 1 && listener.onEvents !== undefined) await listener.onEvents(tx, own)
+    else for (const event of own) await listener.onEvent(tx, event)
+  }
 }

@@ -181,6 +181,7 @@ async function store(
     changes: { ...changesBetween(comparedStatus, former, head), jobStatuses },
     payload: record.payload,
     ...(prepared && { prepared }),
+    written: { project, pipeline },
   })
   await recordDeployments(tx, project, { pipeline, jobs: record.deployingJobs, changed: jobStatuses.current })
   return { pipeline, isNew }

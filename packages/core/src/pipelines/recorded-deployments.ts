@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { Lookup } from '@penstock/db'
-import { addEnvironment, startEnvironment, stopEnvironmentNow } from '../environments/change-environment.ts'
+import {
+  addEnvironment,
+  isChangedByStart,
+  startEnvironment,
+  stopEnvironmentNow,
+} from '../environments/change-environment.ts'
 import { type DeploymentRecord, deploymentEvents, isFinished } from '../environments/deployment.ts'
 import { deploymentsOfJobs, insertDeployments, setDeploymentStatus } from '../environments/deployment-store.ts'
 import type { Environment } from '../environments/environment.ts'
@@ -8,7 +13,8 @@ import { environmentsByName, hasRoom } from '../environments/environment-store.t
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
-import { recordChange } from '../operations/record-change.ts'
+import type { DomainEvent } from '../operations/event.ts'
+import { changeEvent, recordChange } from '../operations/record-change.ts'
 import { type DeployingJob, deploymentStatusOf } from './deploying-jobs.ts'
 import type { Pipeline } from './pipeline.ts'
 
@@ -48,18 +54,48 @@ export async function recordDeployments(
         : []
     }),
   )
+  const recording = new CreatedEvents(tx)
   for (const [index, job] of jobs.entries()) {
-    if (index > 0 && index % JOBS_PER_TURN === 0) await setImmediate()
+    if (index > 0 && index % JOBS_PER_TURN === 0) {
+      await recording.flush()
+      await setImmediate()
+    }
     const former = environments.get(job.environment)
     if (former === undefined) continue
     const key = keys.get(job.jobId)!
     const environment =
       job.action === 'deploy'
-        ? await deploy(tx, { job, environment: former, before: deployments.get(key), created: created.get(key) })
+        ? await deploy(tx, recording, {
+            job,
+            environment: former,
+            before: deployments.get(key),
+            created: created.get(key),
+          })
         : job.action === 'stop' && job.status === 'success' && changed[job.jobId] !== undefined
-          ? await stopEnvironmentNow(tx, former)
+          ? await stop(tx, recording, former)
           : former
     environments.set(job.environment, environment)
+  }
+  await recording.flush()
+}
+
+/** The events of created deployments. They are recorded together, before anything else changes that their listeners read. */
+class CreatedEvents {
+  readonly #tx: Tx
+  #waiting: DomainEvent[] = []
+
+  constructor(tx: Tx) {
+    this.#tx = tx
+  }
+
+  add(after: DeploymentRecord): void {
+    this.#waiting.push(changeEvent(deploymentEvents, 'created', { after, projectId: after.projectId }))
+  }
+
+  async flush(): Promise<void> {
+    const events = this.#waiting
+    this.#waiting = []
+    if (events.length > 0) await this.#tx.recordEvents(events)
   }
 }
 
@@ -134,12 +170,23 @@ interface DeploymentOfJob {
  * Gives the deployment of a job the status that follows from the job, unless it was created with it. Returns the environment as it is
  * afterwards.
  */
-async function deploy(tx: Tx, { job, environment, before, created }: DeploymentOfJob): Promise<Environment> {
+async function deploy(
+  tx: Tx,
+  recording: CreatedEvents,
+  { job, environment, before, created }: DeploymentOfJob,
+): Promise<Environment> {
   const state = stateOf(tx, job)
   if (before?.status === state.status) return environment
+  const isStarted = state.status === 'success' && isChangedByStart(environment, job.tier)
+  if (created === undefined || isStarted) await recording.flush()
   const after = created ?? (await setDeploymentStatus(tx, { id: before!.id, ...state }))
-  const what = before === undefined ? 'created' : 'updated'
-  const started = state.status === 'success' ? await startEnvironment(tx, environment, job.tier) : environment
-  await recordChange(tx, deploymentEvents, what, { ...(before && { before }), after, projectId: after.projectId })
+  const started = isStarted ? await startEnvironment(tx, environment, job.tier) : environment
+  if (before === undefined) recording.add(after)
+  else await recordChange(tx, deploymentEvents, 'updated', { before, after, projectId: after.projectId })
   return started
+}
+
+async function stop(tx: Tx, recording: CreatedEvents, environment: Environment): Promise<Environment> {
+  await recording.flush()
+  return stopEnvironmentNow(tx, environment)
 }
