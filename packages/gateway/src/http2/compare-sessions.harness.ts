@@ -252,6 +252,10 @@ function hasLaterSetting(payload: Buffer): boolean {
   return false
 }
 
+/** INTERNAL_ERROR says that Node has failed, not the client. Node 24 does so after data beyond the declared length. */
+const causeInNode = (fate: string): string | undefined =>
+  fate === 'GOAWAY INTERNAL_ERROR' ? 'an internal error of node:http2' : undefined
+
 /** Returns why nghttp2 has ended a connection that `ServerSession` continues, if it is known. */
 function causeOfEnd(sent: readonly ReceivedFrame[]): string | undefined {
   const ended = new Set<number>()
@@ -300,7 +304,7 @@ export async function compareOne(
     if (other === undefined) {
       const fate = fateOf(theirs, id)
       const ofStream = fate === REFUSED ? (causeInHead(request.fields) ?? causeInTrailers(sent(), id)) : undefined
-      const cause = ofStream ?? (theirs.isEnded ? causeOfEnd(sent()) : undefined)
+      const cause = ofStream ?? (theirs.isEnded ? (causeInNode(fate) ?? causeOfEnd(sent())) : undefined)
       const name = `${fate}: ${cause ?? UNEXPLAINED}`
       count(result.looser, name)
       if (cause === undefined) faults.push(`nghttp2 does not receive stream ${id}: ${fate}`)
