@@ -13,7 +13,6 @@ import type { Transport } from '../contract/transport.ts'
 import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
 import { AdmissionController } from '../ingest/admission-controller.ts'
-import { fastPathState } from '../ingest/fast-path-state.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
 import { GrpcHealth } from '../ingest/grpc-health.ts'
@@ -228,8 +227,6 @@ class Plane implements OpenPlane {
     for (const listener of config.listeners) {
       this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }
-    if (this.#listeners.length > 0)
-      log.info({ event: 'ingest.listening', fast_path: await fastPathState(fastPath) }, 'listening for telemetry')
   }
 
   refresh(): Promise<void> {
