@@ -142,7 +142,7 @@ test('the commit is read from REST jobs or bridges, and the merge request from t
   const commit = { id: sha, title: 'Fix the tide', message: 'Fix the tide\n' }
   const bridge = { id: 380, name: 'children', stage: 'build', status: 'success', created_at: begin, commit }
   forge.trouble = ({ path }) => {
-    const value = path.includes('/31/bridges') ? [bridge] : path.endsWith('/31') ? run : undefined
+    const value = path.includes('/31/trigger_jobs') ? [bridge] : path.endsWith('/31') ? run : undefined
     return value && { play: 'reply', status: 200, headers: { 'x-next-page': '' }, body: JSON.stringify(value) }
   }
   await backfill({ from: forge.server.url, endpoint: server.url, state: await stateFile(), flags: traces })

@@ -4,7 +4,7 @@ import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { penstock, Sink } from '../command-line.ts'
 import { backfill, idsUpTo, lastLine, setting, spansIn, traces, tracesOf, upTo, worldWith } from './backfill-run.ts'
-import { forgeToken } from './scripted-forge.ts'
+import { type BridgePart, forgeToken } from './scripted-forge.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 describe('a backfill reads', () => {
@@ -16,11 +16,11 @@ describe('a backfill reads', () => {
     expect(server.requests).toHaveLength(6)
     expect(forge.paths.toSorted()).toEqual([
       '/projects/17/pipelines/31',
-      '/projects/17/pipelines/31/bridges?per_page=100&page=1',
       '/projects/17/pipelines/31/jobs?include_retried=true&per_page=100&page=1',
+      '/projects/17/pipelines/31/trigger_jobs?per_page=100&page=1',
       '/projects/17/pipelines/33',
-      '/projects/17/pipelines/33/bridges?per_page=100&page=1',
       '/projects/17/pipelines/33/jobs?include_retried=true&per_page=100&page=1',
+      '/projects/17/pipelines/33/trigger_jobs?per_page=100&page=1',
       '/projects/17/pipelines?order_by=id&sort=asc&per_page=100&page=1',
       '/projects/ops%2Ftools',
     ])
@@ -57,6 +57,56 @@ describe('a backfill reads', () => {
     forge.trouble = ({ path }) => (path.includes('/pipelines/2') ? { play: 'reply', status: 404 } : undefined)
     const outcome = await backfill({ ...run, flags: traces })
     expect(outcome).toMatchObject({ exitCode: 0, stderr: 'ops/tools/-/pipelines/2: no longer exists\n' })
+    expect(tracesOf(server.requests)).toEqual(['1', '3'])
+  })
+
+  test.each<{ parts: readonly BridgePart[]; asked: readonly BridgePart[] }>([
+    { parts: ['trigger_jobs', 'bridges'], asked: ['trigger_jobs', 'trigger_jobs', 'trigger_jobs'] },
+    { parts: ['trigger_jobs'], asked: ['trigger_jobs', 'trigger_jobs', 'trigger_jobs'] },
+    { parts: ['bridges'], asked: ['trigger_jobs', 'bridges', 'bridges', 'bridges'] },
+  ])('the bridges of a forge that serves $parts', async ({ parts, asked }) => {
+    // The children are read one after the other, so the first pipeline alone shows which list exists.
+    const { forge, server, run } = await setting([
+      { id: 1, starts: [{ id: 2 }] },
+      { id: 2, hidden: true, starts: [{ id: 3 }] },
+      { id: 3, hidden: true },
+    ])
+    forge.bridgeParts = parts
+    expect(await backfill({ ...run, flags: traces })).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(tracesOf(server.requests)).toEqual(['1', '2', '3'])
+    expect(forge.paths.flatMap((path) => /trigger_jobs|bridges/.exec(path) ?? [])).toEqual(asked)
+  })
+
+  test('pipelines without bridges if the forge lists none, and prints that once', async () => {
+    const { forge, server, run } = await setting([{ id: 1 }, { id: 2 }, { id: 3 }])
+    forge.bridgeParts = []
+    const outcome = await backfill({ ...run, flags: traces })
+    expect(outcome).toMatchObject({
+      exitCode: 0,
+      stderr:
+        'ops/tools: the forge serves neither trigger_jobs nor bridges of a pipeline; pipelines are exported without their bridges\n',
+    })
+    expect(tracesOf(server.requests)).toEqual(['1', '2', '3'])
+  })
+
+  test.each([
+    { what: 'its jobs', missing: '/pipelines/2/jobs', named: '/projects/17/pipelines/2/jobs' },
+    { what: 'its bridges', missing: '/pipelines/2/trigger_jobs', named: 'the bridges of /projects/17/pipelines/2' },
+  ])('a 404 of $what: the pipeline is refused, because it exists', async ({ missing, named }) => {
+    const { forge, server, run } = await setting(upTo(3))
+    forge.bridgeParts = ['trigger_jobs']
+    // The first pipeline has been read when the second is asked for, so the list of bridges is known to exist.
+    const firstIsRead = forge.server.received(5)
+    forge.trouble = ({ path }) => {
+      if (path.includes(missing)) return { play: 'reply', status: 404, after: firstIsRead }
+      return undefined
+    }
+    const outcome = await backfill({ ...run, flags: traces })
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toContain(
+      `ops/tools/-/pipelines/2: ${named}: HTTP 404, although the pipeline exists; check what the access token may read\n`,
+    )
+    expect(outcome.stderr).not.toContain('no longer exists')
     expect(tracesOf(server.requests)).toEqual(['1', '3'])
   })
 

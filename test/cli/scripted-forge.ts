@@ -22,12 +22,16 @@ interface Pagination {
   readonly pages?: 'x-next-page' | 'link' | 'nothing'
 }
 
+/** The lists of bridges that the forge serves: old versions have only the second, or none. */
+export type BridgePart = 'trigger_jobs' | 'bridges'
+
 export const forgeToken = 'glpat-canary-7'
 
 /** A server with the part of GitLab's REST API that a backfill reads, for project 17, ops/tools. Tests may change its pipelines. */
 export class ScriptedForge {
   pipelines: readonly ForgePipeline[]
   trouble: Trouble = () => undefined
+  bridgeParts: readonly BridgePart[] = ['trigger_jobs', 'bridges']
   server!: ScriptedServer
   readonly #pagination: Required<Pagination>
 
@@ -55,14 +59,18 @@ export class ScriptedForge {
       return json({ message: `no user has ${headers['private-token']}` }, 401)
     const url = new URL(path, this.server.url)
     const [, project, id, part] =
-      /^\/api\/v4\/projects\/([^/]+)(?:\/pipelines(?:\/(\d+)(?:\/(jobs|bridges))?)?)?$/.exec(url.pathname) ?? []
+      /^\/api\/v4\/projects\/([^/]+)(?:\/pipelines(?:\/(\d+)(?:\/(jobs|bridges|trigger_jobs))?)?)?$/.exec(
+        url.pathname,
+      ) ?? []
     if (project !== '17' && project !== 'ops%2Ftools') return json({ message: '404 Project Not Found' }, 404)
     if (!url.pathname.includes('/pipelines')) return json(projectJson)
     if (id === undefined) return this.#list(url.searchParams)
     const pipeline = this.pipelines.find((each) => String(each.id) === id)
     if (pipeline === undefined) return json({ message: '404 Not found' }, 404)
     if (part === undefined) return json(pipelineJson(pipeline))
-    return this.#page(part === 'jobs' ? jobsOf(pipeline) : bridgesOf(pipeline), url.searchParams)
+    if (part === 'jobs') return this.#page(jobsOf(pipeline), url.searchParams)
+    if (!this.bridgeParts.includes(part as BridgePart)) return json({ error: '404 Not Found' }, 404)
+    return this.#page(bridgesOf(pipeline), url.searchParams)
   }
 
   #list(query: URLSearchParams): ScriptedReply {

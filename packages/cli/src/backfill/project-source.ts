@@ -4,6 +4,7 @@ import type { Place, Reading } from '../input/record-stream.ts'
 import type { Progress } from '../records/progress.ts'
 import type { RecordSource } from '../records/record-run.ts'
 import { formatCount } from '../text/wording.ts'
+import { BridgeLists, unlessMissing } from './bridge-lists.ts'
 import { type Forge, type Item, idOf, isObject, type JsonObject } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 import type { Journal } from './journal.ts'
@@ -63,6 +64,7 @@ export class ProjectSource implements RecordSource {
   readonly #path: string
   /** The pipelines that this run has already yielded. */
   readonly #taken = new Set<bigint>()
+  readonly #bridges = new BridgeLists()
   #hasBegun = false
 
   constructor(options: ProjectSourceOptions) {
@@ -147,25 +149,44 @@ export class ProjectSource implements RecordSource {
     }
     const all = (part: string, query: Readonly<Record<string, string>>) =>
       listAll({ forge, path: `${path}/${part}`, query: { ...query, per_page: 100 }, maxItems: MAX_JOBS }, onRead)
+    const refused = (error: RecordError): Loaded => ({ id, bytes, result: { kind: 'refused', error }, downstream: [] })
     try {
       const [pipeline, jobs, bridges] = await Promise.all([
-        forge.object(path, onRead),
-        all('jobs', { include_retried: 'true' }),
-        all('bridges', {}),
+        unlessMissing(forge.object(path, onRead)),
+        unlessMissing(all('jobs', { include_retried: 'true' })),
+        this.#bridges.read((part) => all(part, {})),
       ])
+      // A pipeline that was deleted after it was listed. A missing list alone does not mean that.
+      const isWhole = jobs !== undefined && bridges !== undefined
+      if (pipeline === undefined || (!isWhole && (await unlessMissing(forge.object(path))) === undefined)) {
+        return { id, bytes, result: { kind: 'gone' }, downstream: [] }
+      }
+      if (jobs === undefined) return refused(missingList(`${path}/jobs`))
+      if (bridges === undefined && !this.#findsNoBridges()) return refused(missingList(`the bridges of ${path}`))
+      const listed = this.#bridges.exist ? (bridges ?? []) : undefined
       const bundle = {
         pipeline,
         jobs: valuesOf(jobs),
-        bridges: valuesOf(bridges),
-        commit: commitOf(pipeline, [...jobs, ...bridges]),
+        ...(listed && { bridges: valuesOf(listed) }),
+        commit: commitOf(pipeline, [...jobs, ...(listed ?? [])]),
       }
-      return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(bridges) }
+      return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(listed ?? []) }
     } catch (error) {
-      if (error instanceof RecordError) return { id, bytes, result: { kind: 'refused', error }, downstream: [] }
-      // The pipeline was deleted after it was listed.
-      if (!(error instanceof ForgeError && error.status === 404)) throw error
-      return { id, bytes, result: { kind: 'gone' }, downstream: [] }
+      if (error instanceof RecordError) return refused(error)
+      throw error
     }
+  }
+
+  /** Returns whether the forge lists no bridges at all, and prints that once. */
+  #findsNoBridges(): boolean {
+    if (!this.#bridges.exist) return true
+    const hasNone = this.#bridges.missedFor()
+    if (hasNone) {
+      this.#options.notify(
+        `${this.name}: the forge serves neither trigger_jobs nor bridges of a pipeline; pipelines are exported without their bridges`,
+      )
+    }
+    return hasNone
   }
 
   /** Yields the pipeline, then the pipelines that it started in its own project, because lists leave them out. */
@@ -244,6 +265,9 @@ const commitOf = ({ sha }: JsonObject, items: readonly Item[]): JsonObject | und
   items.map(({ value }) => value.commit).find((commit) => isObject(commit) && commit.id === sha) as
     | JsonObject
     | undefined
+
+const missingList = (what: string): RecordError =>
+  new RecordError('', `${what}: HTTP 404, although the pipeline exists; check what the access token may read`)
 
 const valuesOf = (items: readonly Item[]): JsonObject[] => items.map(({ value }) => value)
 const place = (file: string): Place => ({ file, line: undefined, index: undefined })
