@@ -32,6 +32,10 @@ export class SteppedClock implements Clock {
     return BigInt(this.nowMs()) * 1_000_000n
   }
 
+  monotonicMs(): number {
+    return this.nowMs()
+  }
+
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     if (ms <= 0) return

@@ -231,6 +231,7 @@ function atNoon(nowMs: number): Clock {
   return {
     nowMs: () => systemClock.nowMs() + aheadMs,
     nowNs: () => systemClock.nowNs() + BigInt(aheadMs) * 1_000_000n,
+    monotonicMs: () => systemClock.monotonicMs(),
     sleep: (ms, signal) => systemClock.sleep(ms, signal),
   }
 }

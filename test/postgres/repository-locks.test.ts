@@ -35,6 +35,7 @@ describeWithPostgres('the lock of a repository that several hosts share', (serve
   const clockAhead: Clock = {
     nowMs: () => systemClock.nowMs() + AHEAD_MS,
     nowNs: () => systemClock.nowNs() + BigInt(AHEAD_MS) * 1_000_000n,
+    monotonicMs: () => systemClock.monotonicMs(),
     sleep: (ms, signal) => systemClock.sleep(ms, signal),
   }
 

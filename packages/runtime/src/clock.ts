@@ -5,6 +5,11 @@ export interface Clock {
   nowMs(): number
   /** Returns nanoseconds since 1970. The value never decreases within a process. */
   nowNs(): bigint
+  /**
+   * Returns milliseconds since a fixed moment of this process, which no change of the system time affects. For every duration,
+   * time limit and age within a process.
+   */
+  monotonicMs(): number
   /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -18,6 +23,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   nowNs: monotonicNanoseconds(() => Date.now(), process.hrtime.bigint),
+  monotonicMs: () => performance.now(),
   sleep,
 }
 

@@ -54,6 +54,16 @@ test('resolves when the code under test waits for time', async () => {
   await Promise.all(naps)
 })
 
+test('a change of the system time affects neither sleeps nor the monotonic time', async () => {
+  const clock = new ManualClock(1_000)
+  const beganAtMs = clock.monotonicMs()
+  const nap = clock.sleep(300)
+  clock.stepSystemTime(-900)
+  await clock.advance(300)
+  await nap
+  expect([clock.nowMs(), clock.monotonicMs() - beganAtMs]).toEqual([400, 300])
+})
+
 test('wakes every sleeper that is due, and no other', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -1,18 +1,24 @@
 import type { Clock } from '@penstock/runtime'
 
 interface Sleeper {
-  readonly atMs: number
+  atMs: number
   wake(): void
 }
+
+/** Not 0, because a time of 0 is easily mistaken for none. */
+const FIRST_MONOTONIC_MS = 5_000
 
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #nowMs: number
+  /** The difference of `monotonicMs`, so that the two times cannot be confused without a test that fails. */
+  #monotonicOffsetMs: number
   #sleepers: Sleeper[] = []
   #watchers: { readonly count: number; resolve(): void }[] = []
 
   constructor(nowMs = 0) {
     this.#nowMs = nowMs
+    this.#monotonicOffsetMs = FIRST_MONOTONIC_MS - nowMs
   }
 
   nowMs(): number {
@@ -21,6 +27,17 @@ export class ManualClock implements Clock {
 
   nowNs(): bigint {
     return BigInt(this.#nowMs) * 1_000_000n
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs + this.#monotonicOffsetMs
+  }
+
+  /** Sets the system time forward or back, as an operator or NTP does. Sleeps and durations are not affected. */
+  stepSystemTime(ms: number): void {
+    this.#nowMs += ms
+    this.#monotonicOffsetMs -= ms
+    for (const sleeper of this.#sleepers) sleeper.atMs += ms
   }
 
   /** The end times of the pending sleeps, soonest first. */

@@ -37,6 +37,10 @@ export class DatabaseClock implements Clock {
     return this.#lastNs
   }
 
+  monotonicMs(): number {
+    return this.#clock.monotonicMs()
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return this.#clock.sleep(ms, signal)
   }

@@ -37,7 +37,12 @@ export const coreAt = (core: Core, nowMs: number): Core => {
   const { clock } = core
   return {
     ...core,
-    clock: { nowMs: () => nowMs, nowNs: () => clock.nowNs(), sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: {
+      nowMs: () => nowMs,
+      nowNs: () => clock.nowNs(),
+      monotonicMs: () => clock.monotonicMs(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    },
   }
 }
 

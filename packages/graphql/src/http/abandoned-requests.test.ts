@@ -72,6 +72,7 @@ function heldCore(): Core {
     clock: {
       nowMs: () => clock.nowMs(),
       nowNs: () => clock.nowNs(),
+      monotonicMs: () => clock.monotonicMs(),
       sleep(ms, signal) {
         // A request cancels its time limit when it ends.
         signal?.addEventListener('abort', () => ended.open(), { once: true })
