@@ -2,6 +2,7 @@ import { Lookup } from '@penstock/db'
 import type { Generated } from 'kysely'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
+import type { Pipeline } from '../pipelines/pipeline.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -30,6 +31,7 @@ export interface AutoMerge {
   readonly mergeRequestId: number
   readonly mergeRequestIid: number
   readonly projectId: number
+  readonly sourceBranch: string
   /** The user who asked for it. */
   readonly userId: number
   /** The head of the source branch at that time. */
@@ -64,6 +66,15 @@ export async function setAutoMergeDue({ db }: Tx, mergeRequestId: number): Promi
     .execute()
 }
 
+/** Returns the automatic merges that wait for a pipeline, by the ids of their merge requests. */
+export async function autoMergesOfPipeline(
+  context: ReadContext,
+  { projectId, ref, mergeRequestIid }: Pick<Pipeline, 'projectId' | 'ref' | 'mergeRequestIid'>,
+): Promise<AutoMerge[]> {
+  if (mergeRequestIid === undefined) return ref === undefined ? [] : autoMergesOfBranch(context, projectId, ref)
+  return (await ofMergeRequest.all(context.db, projectId, mergeRequestIid)).map(autoMergeOf)
+}
+
 /** Returns the automatic merges of a branch, by the ids of their merge requests. */
 export async function autoMergesOfBranch(
   context: ReadContext,
@@ -80,6 +91,10 @@ const ofBranch = new Lookup((db: ReadContext['db'], projectId: number, sourceBra
     .where('merge_requests.source_branch', '=', sourceBranch),
 )
 
+const ofMergeRequest = new Lookup((db: ReadContext['db'], projectId: number, iid: number) =>
+  autoMerges({ db }).where('merge_requests.project_id', '=', projectId).where('merge_requests.iid', '=', iid),
+)
+
 export async function findAutoMerge(context: ReadContext, mergeRequestId: number): Promise<AutoMerge | undefined> {
   const row = await autoMerges(context).where('merge_requests.id', '=', mergeRequestId).executeTakeFirst()
   return row && autoMergeOf(row)
@@ -94,13 +109,15 @@ const autoMerges = ({ db }: Pick<ReadContext, 'db'>) =>
   db
     .selectFrom('merge_request_auto_merges')
     .innerJoin('merge_requests', 'merge_requests.id', 'merge_request_auto_merges.merge_request_id')
-    .select(['merge_requests.id', 'merge_requests.iid', 'merge_requests.project_id', 'user_id', 'sha', 'options'])
+    .select(['merge_requests.id', 'merge_requests.iid', 'merge_requests.project_id', 'merge_requests.source_branch'])
+    .select(['user_id', 'sha', 'options'])
     .orderBy('merge_requests.id')
 
 const autoMergeOf = (row: {
   readonly id: number
   readonly iid: number
   readonly project_id: number
+  readonly source_branch: string
   readonly user_id: number
   readonly sha: string
   readonly options: string
@@ -108,6 +125,7 @@ const autoMergeOf = (row: {
   mergeRequestId: row.id,
   mergeRequestIid: row.iid,
   projectId: row.project_id,
+  sourceBranch: row.source_branch,
   userId: row.user_id,
   sha: row.sha,
   options: JSON.parse(row.options) as MergeOptions,

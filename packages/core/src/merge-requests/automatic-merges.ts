@@ -13,6 +13,7 @@ import { abortAutoMerge } from './auto-merge.ts'
 import {
   type AutoMerge,
   autoMergesOfBranch,
+  autoMergesOfPipeline,
   dueAutoMerges,
   findAutoMerge,
   setAutoMergeDue,
@@ -56,14 +57,13 @@ async function abortAfterPush(tx: EventTx, { projectId, push }: DomainEvent): Pr
   }
 }
 
-async function followPipeline(tx: EventTx, { objectId, projectId, details, written }: DomainEvent): Promise<void> {
+async function followPipeline(tx: EventTx, { objectId, details, written }: DomainEvent): Promise<void> {
   const status = String(details?.status)
   if (!['success', 'failed', 'canceled', 'skipped'].includes(status)) return
   const pipeline = written?.pipeline ?? (await findPipelineByKey(tx, objectId))
-  if (pipeline?.ref === undefined) return
-  for (const merge of await autoMergesOfBranch(tx, projectId!, pipeline.ref)) {
-    const branch = { projectId: merge.projectId, sourceBranch: pipeline.ref, sha: merge.sha }
-    const [head] = await headPipelinesOf(tx, [branch])
+  if (pipeline === undefined) return
+  for (const merge of await autoMergesOfPipeline(tx, pipeline)) {
+    const [head] = await headPipelinesOf(tx, [{ ...merge, iid: merge.mergeRequestIid }])
     if (head?.key !== pipeline.key) continue
     const { settings } = await getProject(tx, merge.projectId)
     if (status === 'success' || (status === 'skipped' && settings.allowMergeOnSkippedPipeline)) {

@@ -13,20 +13,20 @@ import type { MergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
-/** Lists the pipelines of each merge request's source branch, newest first. */
+/** Lists the pipelines for each merge request and those of its source branch, newest first. */
 export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listPipelinesOfEachMergeRequest', input: pipelinesOfEachInput },
   async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
-    const queries = mergeRequests.map(({ projectId, sourceBranch }) =>
-      pipelineQuery(context, projectId, filter).where('pipelines.ref', '=', sourceBranch),
+    const queries = mergeRequests.map(({ projectId, iid, sourceBranch }) =>
+      pipelineQuery(context, projectId, { ...filter, mergeRequest: { iid, sourceBranch } }),
     )
     const lists = listedEach(pipelineListing(context, queries), mergeRequests.length)
     return lists.map((list, index) => (readable.has(mergeRequests[index]!.projectId) ? list : undefined))
   },
 )
 
-/** Lists the pipelines of a merge request's source branch, newest first. */
+/** Lists the pipelines for a merge request and those of its source branch, newest first. */
 export const listMergeRequestPipelines = query(
   {
     name: 'listMergeRequestPipelines',
@@ -37,24 +37,23 @@ export const listMergeRequestPipelines = query(
   },
   async (context, { mergeRequestIid, ...page }): Promise<Page<Pipeline>> => {
     await requirePermission(context, context.subject, 'read_pipeline')
-    const { sourceBranch } = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
-    return pageOfPipelines(context, context.subject, { ref: sourceBranch, orderBy: 'id', sort: 'desc' }, page)
+    const { iid, sourceBranch } = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
+    const filter = { mergeRequest: { iid, sourceBranch }, orderBy: 'id', sort: 'desc' } as const
+    return pageOfPipelines(context, context.subject, filter, page)
   },
 )
 
 /**
- * Returns the newest pipeline of each source branch, without a check of permissions. If the branch still exists, only pipelines of
- * its head commit count.
+ * Returns the newest pipeline for each merge request or its source branch, without a check of permissions. If the branch still
+ * exists, only pipelines that test its head commit are searched.
  */
 export const headPipelinesOf = (
   context: ReadContext,
-  mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'sourceBranch' | 'sha'>[],
+  mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'iid' | 'sourceBranch' | 'sha'>[],
 ): Promise<(Pipeline | undefined)[]> =>
   newestOfEach(
     context,
-    mergeRequests.map(({ projectId, sourceBranch, sha }) =>
-      pipelineQuery(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
-    ),
+    mergeRequests.map(({ projectId, ...mergeRequest }) => pipelineQuery(context, projectId, { mergeRequest })),
   )
 
 /** Returns the head pipeline of each merge request, as far as the actor may read pipelines. */

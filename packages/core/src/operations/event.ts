@@ -54,6 +54,7 @@ export interface WrittenPipeline {
     readonly projectId: number
     readonly status: string
     readonly ref: string | undefined
+    readonly mergeRequestIid: number | undefined
     readonly finishedAtMs: number | undefined
   }
 }

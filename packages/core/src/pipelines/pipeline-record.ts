@@ -3,6 +3,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
 import { passedOnMembers, passedOnOf } from './passed-on.ts'
 import type { Job, PipelineDraft, RecordedVariable, Upstream } from './pipeline.ts'
+import { mergeRequestIid } from './pipeline-merge-request.ts'
 import { canonicalStatus, isComplete } from './pipeline-status.ts'
 import {
   cleanText,
@@ -172,6 +173,7 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
       },
     ),
     upstream: upstreamOf(input, own),
+    mergeRequestIid: mergeRequestIid(run.ref, input.mergeRequest, input.hookProject?.id),
     createdAtMs: run.createdAt,
     startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
     finishedAtMs: run.finishedAt,

@@ -26,6 +26,10 @@ export interface PipelinesTable {
   upstream_project_path: string | null
   upstream_pipeline_id: number | null
   upstream_job_id: number | null
+  /** The iid of the merge request of its project for which it ran. */
+  merge_request_iid: number | null
+  /** The commit of the merge request's source branch that it tests, if that is known. */
+  source_sha: string | null
   /** JSON of the fields that are only shown, never searched. */
   details: string
   digest: string
@@ -86,6 +90,7 @@ export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion
     upstream_project_path: (isNamed && upstream.isOtherProject && upstream.projectPath) || null,
     upstream_pipeline_id: isNamed ? upstream.pipelineId : null,
     upstream_job_id: (isNamed && upstream.jobId) || null,
+    merge_request_iid: draft.mergeRequestIid ?? null,
     details: JSON.stringify(details),
     digest,
   } satisfies Partial<Insertable<PipelinesTable>>
@@ -105,6 +110,7 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     ref: row.ref ?? undefined,
     isTag: row.is_tag === null ? undefined : row.is_tag === 1,
     sha: row.sha ?? undefined,
+    mergeRequestIid: row.merge_request_iid ?? undefined,
     createdAtMs: row.created_at_ms ?? undefined,
     updatedAtMs: row.updated_at_ms,
     stageOrder: row.stage_order === null ? undefined : (JSON.parse(row.stage_order) as string[]),

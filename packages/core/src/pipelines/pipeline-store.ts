@@ -10,6 +10,7 @@ import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { claimGlobalNumbers, FIRST_ASSIGNED_NUMBER, FIRST_POSTED_ID } from './global-number-store.ts'
 import type { Pipeline, PipelineFilter } from './pipeline.ts'
+import { isForMergeRequest, type MergeRequestOfPipelines, sourceShaOf } from './pipeline-merge-request.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
 import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
@@ -23,7 +24,7 @@ declare module '../kit/tables.ts' {
 export async function pageOfPipelines(
   context: ReadContext,
   { id: projectId }: Project,
-  filter: PipelineFilter,
+  filter: PipelineFilter & { readonly mergeRequest?: MergeRequestOfPipelines },
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
   return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
@@ -185,11 +186,14 @@ export async function insertPipeline(
   const columns = columnsOf(draft, version)
   const numbers = await claimGlobalNumbers(tx, 'pipeline_numbers', id, [draft.id])
   const number = numbers.get(draft.id)!
+  const { mergeRequestIid: iid } = draft
+  const sourceSha = iid === undefined ? undefined : await sourceShaOf(tx, id, { ...draft, mergeRequestIid: iid })
   const row = await db
     .insertInto('pipelines')
     .values({
       ...{ project_id: id, pipeline_id: draft.id, number: number === draft.id ? null : number },
       updated_at_ms: nowMs,
+      source_sha: sourceSha ?? null,
       ...columns,
     })
     .returningAll()
@@ -238,6 +242,7 @@ export const ofProject = (context: ReadContext, projectId: number) =>
 type PipelineQueryFilter = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
   readonly globalNumbers?: readonly number[] | undefined
   readonly isTag?: boolean | undefined
+  readonly mergeRequest?: MergeRequestOfPipelines | undefined
 }
 
 /** The statuses of each scope that selects by status; the other scopes select by ref. */
@@ -256,13 +261,14 @@ const isNoChild = (source: 'pipelines.source' | 'latest.source') =>
 
 /** Selects pipelines of a project. Child pipelines are found only by their source or by their Global ID numbers. */
 export function pipelineQuery(context: ReadContext, projectId: number, filter: PipelineQueryFilter) {
-  const { scope, status, ref, sha, source, username, name } = filter
+  const { scope, status, ref, sha, source, username, name, mergeRequest } = filter
   const hidesChildren = source !== CHILD_SOURCE && filter.globalNumbers === undefined
   const all = ofProject(context, projectId)
     .$if(hidesChildren, (query) => query.where(isNoChild('pipelines.source')))
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
     .$if(ref !== undefined, (query) => query.where('pipelines.ref', '=', ref!))
     .$if(sha !== undefined, (query) => query.where('pipelines.sha', '=', sha!))
+    .$if(mergeRequest !== undefined, (query) => query.where(isForMergeRequest(mergeRequest!)))
     .$if(source !== undefined, (query) => query.where('pipelines.source', '=', source!))
     .$if(username !== undefined, (query) => query.where('pipelines.username', '=', username!))
     .$if(name !== undefined, (query) => query.where('pipelines.name', '=', name!))

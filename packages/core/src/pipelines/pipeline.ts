@@ -28,6 +28,8 @@ export interface Pipeline {
   readonly user: RecordedUser | undefined
   readonly commit: RecordedCommit | undefined
   readonly upstream: Upstream | undefined
+  /** The iid of the merge request of its project for which it ran. */
+  readonly mergeRequestIid: number | undefined
   readonly createdAtMs: number | undefined
   /** The start of its first job, if the record has no start. */
   readonly startedAtMs: number | undefined

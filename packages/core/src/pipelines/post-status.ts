@@ -236,6 +236,7 @@ async function pipelineWith(
     user: poster,
     commit,
     upstream: undefined,
+    mergeRequestIid: undefined,
     createdAtMs,
     ...progress,
   }

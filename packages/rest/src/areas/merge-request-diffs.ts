@@ -90,7 +90,7 @@ export const mergeRequestDiffsArea: Area = {
       path: `${mergeRequest}/pipelines`,
       operation: listMergeRequestPipelines,
       parameters: orderedList,
-      summary: 'List the pipelines of the source branch of a merge request, newest first.',
+      summary: 'List the pipelines for a merge request and those of its source branch, newest first.',
       names,
       shape: pipelineSummaryShape,
     }),
