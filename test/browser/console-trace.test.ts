@@ -203,15 +203,16 @@ testWithChromium('the waterfall works by keyboard alone, and axe finds no seriou
 
 testWithChromium('a job is compared with its usual duration, and failures can be shown alone', async (browser) => {
   const gateway = await startGateway()
-  const spansOfRun = (unitSeconds: number, status: string) => [
-    pipelineSpan('run', '', 0, unitSeconds + 9, { 'pipeline.status': status, 'vcs.ref.head.name': 'main' }),
-    jobSpan('unit', 'run', 0, unitSeconds, { 'cicd.pipeline.task.name': 'unit', 'job.status': 'success' }),
-    jobSpan('lint', 'run', 0, 9, { 'cicd.pipeline.task.name': 'lint', 'job.status': status }),
+  const spansOfRun = (from: number, unitSeconds: number, status: string) => [
+    pipelineSpan('run', '', from, from + unitSeconds + 9, { 'pipeline.status': status, 'vcs.ref.head.name': 'main' }),
+    jobSpan('unit', 'run', from, from + unitSeconds, { 'cicd.pipeline.task.name': 'unit', 'job.status': 'success' }),
+    jobSpan('lint', 'run', from, from + 9, { 'cicd.pipeline.task.name': 'lint', 'job.status': status }),
   ]
   for (const [index, seconds] of [10, 20, 30].entries())
-    await sendSpans(gateway, String(index + 1).repeat(32), spansOfRun(seconds, 'success'))
+    await sendSpans(gateway, String(index + 1).repeat(32), spansOfRun(index * 100, seconds, 'success'))
+  await sendSpans(gateway, '9'.repeat(32), spansOfRun(900, 500, 'success'))
   const traceId = 'e'.repeat(32)
-  const ids = await sendSpans(gateway, traceId, spansOfRun(50, 'failed'))
+  const ids = await sendSpans(gateway, traceId, spansOfRun(400, 50, 'failed'))
   const { page, complaints } = await openConsole(browser, gateway, `/traces/${traceId}?span=${ids.get('unit')}`)
   const pane = page.getByRole('complementary', { name: 'Selected span' })
   await pane.getByText('usually 20.0 s, median of 3 runs; now 30.0 s longer').waitFor()

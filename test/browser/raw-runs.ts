@@ -46,6 +46,7 @@ export interface RawRun {
   readonly project: string
   readonly ref: string
   readonly sha: string
+  readonly trigger: string
   readonly status: string
   readonly queue: number | undefined
   readonly start: bigint
@@ -88,6 +89,7 @@ function runOf(span: RawSpan, of: Attributes) {
     project: `${of.get('vcs.owner.name')}/${repository}`,
     ref: String(of.get('vcs.ref.head.name')),
     sha: String(of.get('vcs.ref.head.revision')),
+    trigger: String(of.get('svc.cicd.pipeline.trigger.type')),
     status: String(of.get('pipeline.status')),
     queue: of.get('pipeline.queued_duration') as number | undefined,
     start: BigInt(span.startTimeUnixNano),

@@ -1,5 +1,10 @@
 import type { Migrations } from '@penstock/db'
-import { pipelineFactsMigration, pipelineMigration, pipelineSearchMigration } from './pipeline-migration.ts'
+import {
+  pipelineFactsMigration,
+  pipelineMigration,
+  pipelineSearchMigration,
+  runKindMigration,
+} from './pipeline-migration.ts'
 import { statementsMigration } from './statements-migration.ts'
 
 /** Ids are never reused (`autoincrement`), so their order is the order of arrival. */
@@ -91,4 +96,5 @@ export const migrations: Migrations = {
   '0006_pipeline_search': pipelineSearchMigration,
   '0007_log_texts': statementsMigration(logTexts),
   '0008_span_places': statementsMigration(spanPlaces),
+  '0009_run_kinds': runKindMigration,
 }

@@ -4,6 +4,7 @@ import { type Signal, signalNames } from '@penstock/otlp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Page, Position } from './cursor.ts'
 import type { ObserveQueries } from './observe-queries.ts'
+import { type PipelineSample, pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
 import type { RunFilter } from './pipeline-queries.ts'
 import { ResponseBudget } from './response-budget.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
@@ -69,6 +70,7 @@ export function suiteBodies(): readonly Body[] {
     const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
     sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))
   }
+  for (const number of kindSamples.keys()) sample('traces', pipelineBody(kindSample(number)))
   return signalNames.map((signal) => joined(signal, bodies))
 }
 
@@ -78,6 +80,35 @@ function joined(signal: Signal, bodies: readonly Body[]): Body {
   const [key] = lists[0]![0]!
   return { signal, json: JSON.stringify({ [key]: lists.flatMap((entries) => entries.flatMap(([, list]) => list)) }) }
 }
+
+const push = { 'svc.cicd.pipeline.trigger.type': 'push' }
+const mergeRequest = { 'svc.cicd.pipeline.trigger.type': 'merge_request_event' }
+const onRef = (ref: string) => ({ 'vcs.ref.head.name': ref })
+
+/** Successful runs of one project in the order of their start, and the numbers of the earlier ones that each is compared with. */
+const kindSamples: readonly (readonly [attributes: Readonly<Record<string, string>>, usual: readonly number[]])[] = [
+  [{ ...onRef('main'), ...push }, []],
+  [{ ...onRef('main'), ...push, 'cicd.pipeline.result': 'failure' }, [0]],
+  [{ ...onRef('main'), 'svc.cicd.pipeline.trigger.type': 'schedule' }, []],
+  [{ ...onRef('feature/tide'), ...push }, []],
+  [{ ...onRef('fix/mast'), ...push }, [3]],
+  [{ ...onRef('v1'), ...push, 'vcs.ref.head.type': 'tag' }, []],
+  [{ ...onRef('v2'), ...push, 'vcs.ref.head.type': 'tag' }, [5]],
+  [{ ...onRef('feature/tide'), ...mergeRequest, 'vcs.change.id': '5' }, []],
+  [{ ...onRef('refs/merge-requests/9/head'), ...mergeRequest }, [7]],
+  [{ ...onRef('main'), ...push, 'cicd.pipeline.name': 'nightly' }, []],
+  [push, []],
+  [{ ...onRef('main'), ...push }, [0]],
+  [{ ...onRef('main'), ...push }, [11, 0]],
+  [{ ...onRef('main'), 'svc.cicd.pipeline.trigger.type': 'schedule' }, [2]],
+  [push, [10]],
+]
+const FIRST_KIND_SAMPLE = 500
+const kindSample = (index: number): PipelineSample => ({
+  number: FIRST_KIND_SAMPLE + index,
+  attributes: kindSamples[index]![0],
+  seconds: 10 + index,
+})
 
 const at = (seconds: number): string => String(1_767_225_600n * 1_000_000_000n + BigInt(seconds) * 1_000_000_000n)
 
@@ -320,6 +351,17 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       await same((queries) => queries.insights({ ...range, project: runs[0]!.project! }))
       await same((queries) => queries.insights({ ...range, sinceNs: latest - 86_400n * 1_000_000_000n, limit: 3 }))
     })
+
+    test.each(kindSamples.map(([attributes, usual], index) => ({ index, attributes, usual })))(
+      'run $index of $attributes is compared with the earlier ones of its kind',
+      async ({ index, usual }) => {
+        const traceId = (of: number) => pipelineTraceId(FIRST_KIND_SAMPLE + of)
+        for (const { queries } of [expected, store]) {
+          const { b } = (await queries.compare({ a: traceId(index), b: 'median' }))!
+          expect(b).toMatchObject({ kind: 'median', trace_ids: usual.map(traceId) })
+        }
+      },
+    )
 
     test('comparisons of runs, and with the median', async () => {
       const runs = (await expected.queries.runs({ limit: 5 }, budget())).items

@@ -36,7 +36,7 @@ export interface ObserveQueries {
   /** Returns log records, the latest first. A page can be short, or even empty, although there is a next one. */
   logRecords(query: LogQuery, budget: ResponseBudget): Promise<SearchedPage<StoredLogRecord>>
   insights(query: InsightsQuery): Promise<Insights>
-  /** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
+  /** Compares two runs, or a run with what is usual for it; `undefined` if a run is not stored. */
   compare(query: CompareQuery): Promise<RunComparison | undefined>
   /** Returns the events of a live list after a position, in the order of arrival. */
   live(query: LiveQuery): Promise<LiveEvents>

@@ -25,6 +25,9 @@ export const runKeys = {
   sha: ['vcs.ref.head.revision', 'pipeline.sha', 'pipeline.commit.id'],
   commitMessage: ['svc.vcs.ref.head.revision.message', 'pipeline.commit.message'],
   changeTitle: ['vcs.change.title'],
+  changeId: ['vcs.change.id', 'pipeline.merge_request.iid'],
+  refType: ['vcs.ref.head.type'],
+  tag: ['pipeline.tag'],
   trigger: ['svc.cicd.pipeline.trigger.type'],
   username: ['svc.cicd.pipeline.user.username', 'pipeline.user.username'],
   url: ['cicd.pipeline.run.url.full', 'pipeline.url'],
@@ -162,7 +165,12 @@ function plainValue(value: object | undefined): unknown {
   return Object.values(scalar)[0]
 }
 
-const flagKeys: ReadonlySet<string> = new Set([...jobKeys.executed, ...jobKeys.manual, ...jobKeys.allowFailure])
+const flagKeys: ReadonlySet<string> = new Set([
+  ...runKeys.tag,
+  ...jobKeys.executed,
+  ...jobKeys.manual,
+  ...jobKeys.allowFailure,
+])
 const listKeys: ReadonlySet<string> = new Set(jobKeys.runnerTags)
 
 /** Returns the AnyValue in OTLP/JSON of an attribute that is stored as text, with the type that the columns above are read from. */

@@ -52,5 +52,18 @@ const searchIndex = [
     start_ns, id, is_child, service_id, status, project, project_name, ref, name, username, title)`,
 ]
 
+const runKinds = [
+  'alter table pipeline_runs add column ref_kind text',
+  // The earlier runs that a run is compared with, in order of time. The statement that uses it has the same condition.
+  `create index successful_runs_by_kind on pipeline_runs (
+    project, ref_kind, name, trigger_type, service_id, start_ns, id) where status = 'success' and is_child = 0`,
+  // The kinds of refs are read from the spans that are stored already.
+  'delete from pipeline_rereads',
+  'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
+]
+
+/** The column and the index that tell with which earlier runs a run is compared. */
+export const runKindMigration = statementsMigration(runKinds)
+
 /** The index for lists of runs and for searches in their texts. */
 export const pipelineSearchMigration = statementsMigration(searchIndex)

@@ -2,6 +2,7 @@ import { type Expression, type Kysely, sql } from 'kysely'
 import { type Position, pageOf, type SearchedPage } from './cursor.ts'
 import { isRunAfter, isRunMatch, latestFirst, mayMatch, type RunCondition, searchRuns } from './pipeline-search.ts'
 import type { ResponseBudget } from './response-budget.ts'
+import type { RefKind } from './run-kind.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
@@ -36,6 +37,8 @@ export interface RunSummary {
   readonly pipeline_id: string | null
   readonly pipeline_iid: number | null
   readonly ref: string | null
+  /** `null` if the ref is unknown. */
+  readonly ref_kind: RefKind | null
   readonly sha: string | null
   readonly title: string | null
   readonly trigger: string | null
@@ -150,6 +153,7 @@ const runRows = (db: Kysely<ObserveTables>) =>
     .innerJoin('services', 'services.id', 'run.service_id')
     .select(['run.id', 'run.trace_id', 'run.span_id', 'services.key as service', 'run.namespace', 'run.name'])
     .select(['run.project', 'run.project_name', 'run.project_url', 'run.pipeline_id', 'run.pipeline_iid', 'run.ref'])
+    .select('run.ref_kind')
     .select(['run.sha', 'run.title', 'run.trigger_type as trigger', 'run.username as user', 'run.url', 'run.status'])
     .select(['run.is_final', exactText('run.start_ns').as('start_ns'), exactText('run.end_ns').as('end_ns')])
     .select(sql<string>`cast(run.end_ns - run.start_ns as text)`.as('duration_ns'))

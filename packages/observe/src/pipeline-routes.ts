@@ -5,6 +5,11 @@ const MAX_RUNS = 200
 const text = z.string().nullable()
 const seconds = z.number().nullable()
 
+/** The kind of a run's ref; spans do not name the default branch, so it is one with a usual name. */
+export const refKind = z.enum(['default_branch', 'other_branch', 'tag', 'merge_request']).nullable().meta({
+  description: 'The default branch is one named main, master or trunk; null if the ref is unknown',
+})
+
 const shapeJob = z.object({
   name: z.string(),
   stage: text,
@@ -26,6 +31,7 @@ export const runJson = z.object({
   pipeline_id: text,
   pipeline_iid: z.number().nullable(),
   ref: text,
+  ref_kind: refKind,
   sha: text,
   title: text.meta({ description: 'The first line of the commit message, or the title of the merge request' }),
   trigger: text,

@@ -189,7 +189,16 @@ async function readTraces(tx: Tx, traceIds: readonly string[]): Promise<Map<stri
     .innerJoin('services', 'services.id', 'run.service_id')
     .select(['run.id', 'run.trace_id', 'run.span_id', 'run.parent_span_id', 'run.trigger_type'])
     .select([exactText('run.start_ns').as('start'), exactText('run.end_ns').as('end'), 'services.key as service'])
-    .select(['run.project', 'run.project_name', 'run.ref', 'run.sha', 'run.status', 'run.queue_seconds'])
+    .select([
+      'run.project',
+      'run.project_name',
+      'run.ref',
+      'run.ref_kind',
+      'run.name',
+      'run.sha',
+      'run.status',
+      'run.queue_seconds',
+    ])
     .select(['run.is_child', 'run.jobs', 'run.jobs_failed', 'run.failed_jobs_json', 'run.shape_json'])
     .where('run.trace_id', 'in', traceIds)
     .execute()
@@ -209,6 +218,9 @@ async function readTraces(tx: Tx, traceIds: readonly string[]): Promise<Map<stri
           project: run.project,
           projectName: run.project_name,
           ref: run.ref,
+          refKind: run.ref_kind,
+          name: run.name,
+          trigger: run.trigger_type,
           sha: run.sha,
           status: run.status,
           queue: run.queue_seconds,

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { RefKind } from './run-kind.ts'
 
 /**
  * The rows that the store derives from spans of CI systems, in the transaction that stores the spans. A row is a function of
@@ -46,6 +47,7 @@ export interface PipelineRunTable extends TimedColumns {
   pipeline_id: string | null
   pipeline_iid: number | null
   ref: string | null
+  ref_kind: RefKind | null
   sha: string | null
   /** The first line of the commit message, or the title of the merge request. */
   title: string | null

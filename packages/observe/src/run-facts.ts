@@ -1,7 +1,8 @@
+import type { RunKind } from './run-kind.ts'
+
 /** The data of one pipeline run that statistics use. Times are seconds since 1970, durations are seconds. */
-export interface RunData {
+export interface RunData extends RunKind {
   readonly traceId: string
-  readonly service: string
   /** The full path of the project; its name if the path is unknown. */
   readonly project: string | null
   readonly projectName: string | null

@@ -6,13 +6,13 @@ import {
   type InsightsQuery,
   insightsRange,
   medianRun,
-  RUNS_OF_MEDIAN,
   type RunComparison,
 } from '../insights/insights-queries.ts'
 import { insightsOf, knownSince } from '../insights/insights-report.ts'
 import { matches as isOfHistory } from '../insights/run-history.ts'
 import { RunTable } from '../insights/run-table.ts'
 import { startedIn } from '../insights/time-buckets.ts'
+import { USUAL_RUNS } from '../insights/usual-runs.ts'
 import { packRun, unpackRun } from '../packed-run.ts'
 import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
 import {
@@ -26,6 +26,8 @@ import {
 import { isRunMatch } from '../pipeline-search.ts'
 import { projectColumns } from '../pipeline-span.ts'
 import type { ResponseBudget } from '../response-budget.ts'
+import type { RunFacts } from '../run-facts.ts'
+import { DEFAULT_BRANCHES, isSameKind } from '../run-kind.ts'
 import type { TimeRange } from '../time-range.ts'
 import { longestPart } from '../windowed-search.ts'
 import { backwards } from './backwards.ts'
@@ -63,10 +65,15 @@ interface RunBatch {
   readonly next: Position | undefined
 }
 
+/** A filter with several refs, of which the caller chooses among the runs that are found. */
+interface NarrowedFilter extends RunFilter {
+  readonly refs?: readonly string[] | undefined
+}
+
 /** Yields the runs that match, the latest start first, some at a time. */
 async function* findRuns(
   source: Source,
-  filter: RunFilter,
+  filter: NarrowedFilter,
   { after, batchRows }: { readonly after: Position | undefined; readonly batchRows: number },
 ): AsyncGenerator<RunBatch> {
   const { db, schema, pipelines } = source
@@ -120,7 +127,7 @@ function isMatch(run: RunSummary, { project, ref, status, children = false, text
 
 /** Returns a condition that the span of every run meets that a filter selects, so that few others are read. */
 function narrowing(
-  { service, project, ref, status, text }: RunFilter,
+  { service, project, ref, refs, status, text }: NarrowedFilter,
   runs: RunSource,
 ): { condition: string; parameters: Parameters } {
   const conditions = ['true']
@@ -131,6 +138,7 @@ function narrowing(
   }
   if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: namesOf(service) })
   if (ref !== undefined) add(`has(${runs.refs}, {ref:String})`, { ref })
+  if (refs !== undefined) add(`hasAny(${runs.refs}, {refs:Array(String)})`, { refs })
   if (project !== undefined) {
     add(
       `hasAny(${runs.projectNames}, {projects:Array(String)})
@@ -228,7 +236,7 @@ export async function compareRuns(source: Source, { a, b }: CompareQuery): Promi
   if (runA === undefined) return undefined
   const sidesA = sidesOfRun(runA.facts)
   if (b === 'median') {
-    const runs = (await lastSuccessfulRuns(source, runA.summary)).map(({ facts }) => facts)
+    const runs = await usualRuns(source, runA)
     return {
       a: runA.summary,
       b: medianRun(runA.facts, runs),
@@ -241,16 +249,20 @@ export async function compareRuns(source: Source, { a, b }: CompareQuery): Promi
   return { a: runA.summary, b: runB.summary, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(runB.facts), 'a') }
 }
 
-/** Returns the last successful runs of the same service, project and ref, without child pipelines; the latest first. */
-async function lastSuccessfulRuns(source: Source, { service, project, ref }: RunSummary): Promise<FoundRun[]> {
-  const filter = { service, project: project ?? undefined, ref: ref ?? undefined, status: 'success' }
+/** Returns the last successful runs of the same kind that started before a run, without child pipelines; the latest first. */
+async function usualRuns(source: Source, { summary, facts }: DerivedPipeline): Promise<RunFacts[]> {
+  const { service, project, refKind } = facts
+  const filter = {
+    ...{ service, project: project ?? undefined, status: 'success', untilNs: BigInt(summary.start_ns) },
+    refs: refKind === 'default_branch' ? DEFAULT_BRANCHES : undefined,
+  }
   const isLate = source.deadline()
-  const found: FoundRun[] = []
+  const found: RunFacts[] = []
   for await (const { runs } of findRuns(source, filter, { after: undefined, batchRows: MIN_BATCH })) {
     for (const run of runs) {
-      if (run.summary.project !== project || run.summary.ref !== ref) continue
-      found.push(run)
-      if (found.length === RUNS_OF_MEDIAN) return found
+      if (!isSameKind(run.facts, facts)) continue
+      found.push(run.facts)
+      if (found.length === USUAL_RUNS) return found
     }
     if (isLate()) break
   }
@@ -271,7 +283,7 @@ export async function readInsights(
   const known = { since: knownSince(range), until: range.until }
   const kept = await history?.select(source, { known: known.since, needed: range.since })
   if (kept !== undefined) {
-    const runs = startedIn(kept.runs, known).filter((run) => isOfHistory(run, query))
+    const runs = startedIn(kept.runs, { since: 0, until: known.until }).filter((run) => isOfHistory(run, query))
     return { ...insightsOf({ runs, table: kept.table }, range), truncated: kept.isTruncated }
   }
   const table = new RunTable()

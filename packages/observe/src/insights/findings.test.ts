@@ -46,6 +46,25 @@ test('names the job that made yesterday slower', () => {
   })
 })
 
+test('compares only runs of one kind: a nightly pipeline does not make yesterday slower', () => {
+  const pushes = history(() => ({ duration: 300 }))
+  const nightly = Array.from({ length: 4 }, (_, index) =>
+    run({ start: MONDAY + 13 * DAY + (index + 5) * HOUR, duration: 4_000, trigger: 'schedule' }),
+  )
+  const others = Array.from({ length: 8 }, (_, index) =>
+    run({ start: MONDAY + 13 * DAY + (index + 5) * HOUR, duration: 4_000, name: 'release' }),
+  )
+  expect(reportOf([...pushes, ...nightly, ...others], range).findings).toEqual([])
+})
+
+test('usual is the median of the last 20 runs before yesterday', () => {
+  // Days 0 to 7 took 900, days 8 to 12 took 300; four runs a day.
+  const runs = history((day) => ({ duration: day === 13 ? 400 : day < 8 ? 900 : 300 }))
+  expect(sentence(find(runs, 'slower_yesterday'))).toBe(
+    'Pipelines in shop/storefront took longer: median pipeline 400, usually 300',
+  )
+})
+
 test("uses the viewer's days", () => {
   const runs = history((day) => ({ duration: day === 13 ? 400 : 300 }))
   const findings = (offsetMinutes: number) => reportOf(runs, { ...range, offsetMinutes }).findings

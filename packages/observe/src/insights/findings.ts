@@ -4,6 +4,7 @@ import { percentileIn } from './percentile.ts'
 import { largestChange } from './run-changes.ts'
 import { FAILED, NONE, type RunEntry, type RunTable } from './run-table.ts'
 import { DAY, startedIn, startOfDay, type TimeSpan } from './time-buckets.ts'
+import { usualRunsBefore } from './usual-runs.ts'
 
 /** A piece of a finding's sentence. Numbers are not formatted, so that a page can write them with its units and zone. */
 export type FindingPart =
@@ -29,7 +30,7 @@ export interface FindingRange extends TimeSpan {
 
 export interface FindingSubjects {
   readonly table: RunTable
-  /** Without child pipelines, of the range and of the eight days before its end, in the order of their start. */
+  /** Without child pipelines, of the range and from before it, in the order of their start. */
   readonly runs: readonly RunEntry[]
   /** All runs of the range, with child pipelines, in the order of their start. */
   readonly inRange: readonly RunEntry[]
@@ -49,13 +50,12 @@ export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, ran
   ].flatMap((finding) => finding ?? [])
 }
 
-const BASELINE_DAYS = 7
 const MIN_RUNS_YESTERDAY = 3
-const MIN_RUNS_BASELINE = 5
+const MIN_USUAL_RUNS = 5
 
 /**
- * The day before the day of the range's end against the seven days before it: the project with the largest rise of the median duration of
- * passed runs, as a share, and the job with the largest rise of its mean time on the critical path.
+ * The day before the day of the range's end against what was usual before it: the project with the largest rise of the median duration of
+ * passed runs of one kind, as a share, and the job with the largest rise of its mean time on the critical path.
  */
 function slowerYesterday(
   table: RunTable,
@@ -64,10 +64,11 @@ function slowerYesterday(
 ): Finding | undefined {
   const today = startOfDay(until, offsetMinutes)
   const yesterday = { since: today - DAY, until: today }
-  const before = { since: yesterday.since - BASELINE_DAYS * DAY, until: yesterday.since }
   const change = largestChange(table, passedRuns, {
-    before: { span: before, minRuns: MIN_RUNS_BASELINE },
-    after: { span: yesterday, minRuns: MIN_RUNS_YESTERDAY },
+    after: yesterday,
+    minAfter: MIN_RUNS_YESTERDAY,
+    before: (runs) => usualRunsBefore(runs, yesterday.since),
+    minBefore: MIN_USUAL_RUNS,
   })
   if (change === undefined) return undefined
   const { project, median, usual, job } = change
@@ -103,8 +104,10 @@ function slowDrift(table: RunTable, passedRuns: readonly RunEntry[], range: Find
   const first = { since, until: since + third }
   const last = { since: until - third, until }
   const change = largestChange(table, passedRuns, {
-    before: { span: first, minRuns: MIN_RUNS_PER_THIRD },
-    after: { span: last, minRuns: MIN_RUNS_PER_THIRD },
+    after: last,
+    minAfter: MIN_RUNS_PER_THIRD,
+    before: (runs) => startedIn(runs, first),
+    minBefore: MIN_RUNS_PER_THIRD,
   })
   if (change === undefined) return undefined
   const { project, median, usual, job } = change

@@ -50,7 +50,9 @@ export const insightRoutes = [
   queryRoute({
     path: '/compare',
     operationId: 'compareObservedPipelines',
-    summary: 'Two pipeline runs, or a run and the median of its ref, job by job',
+    summary: 'Two pipeline runs, or a run and what is usual for it, job by job',
+    description:
+      'The median is that of the last 20 successful runs before `a` with the same service, project, kind of ref, name and trigger.',
     answer: comparisonShape,
     query: z.strictObject({ a: traceId, b: z.union([z.literal('median'), traceId]) }),
     refusals: { 404: { description: 'No pipeline run with one of these trace ids is stored' } },

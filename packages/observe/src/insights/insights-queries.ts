@@ -1,12 +1,13 @@
 import type { Kysely } from 'kysely'
 import { findRun, type RunSummary } from '../pipeline-queries.ts'
 import type { RunFacts } from '../run-facts.ts'
+import type { RefKind } from '../run-kind.ts'
 import type { ObserveTables } from '../tables.ts'
 import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
 import { DEFAULT_ENTRIES, type InsightsRange, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
 import { medianOf } from './percentile.ts'
 import type { HistoryFilter, RunHistory } from './run-history.ts'
-import { findStoredRun, lastSuccessfulRuns } from './stored-runs.ts'
+import { findStoredRun, usualRuns } from './stored-runs.ts'
 import { DAY } from './time-buckets.ts'
 
 export interface InsightsQuery extends HistoryFilter {
@@ -41,10 +42,11 @@ export async function readInsights(history: RunHistory, query: InsightsQuery): P
   const filter = { service, project, ref }
   const range = insightsRange(query, history.nowMs())
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
-  const known = { since: knownSince(range), until: range.until }
+  const known = knownSince(range)
   return await history.answer(key, async () => {
-    const report = insightsOf(await history.select(filter, known), range)
-    return { ...report, truncated: history.isTruncatedSince(known.since) }
+    // What is usual for runs depends on earlier ones, however old.
+    const report = insightsOf(await history.select(filter, { since: 0, until: range.until }), range)
+    return { ...report, truncated: history.isTruncatedSince(known) }
   })
 }
 
@@ -56,12 +58,16 @@ export interface CompareQuery {
   readonly b: string
 }
 
-/** The median of the last successful runs of a ref. */
+/** The median of the last successful runs of the kind of `a` that started before it. */
 export interface MedianRun {
   readonly kind: 'median'
   readonly service: string
   readonly project: string | null
+  /** The ref of `a`. The other runs may have other refs of the same kind. */
   readonly ref: string | null
+  readonly ref_kind: RefKind | null
+  readonly name: string | null
+  readonly trigger: string | null
   /** The latest run first. */
   readonly trace_ids: readonly string[]
   readonly runs: number
@@ -77,9 +83,7 @@ export interface RunComparison {
   readonly jobs: readonly JobDifference[]
 }
 
-export const RUNS_OF_MEDIAN = 20
-
-/** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
+/** Compares two runs, or a run with what is usual for it; `undefined` if a run is not stored. */
 export async function compareRuns(
   db: Kysely<ObserveTables>,
   { a, b }: CompareQuery,
@@ -88,7 +92,7 @@ export async function compareRuns(
   if (runA === undefined || storedA === undefined) return undefined
   const sidesA = sidesOfRun(storedA.facts)
   if (b === 'median') {
-    const runs = await lastSuccessfulRuns(db, storedA, RUNS_OF_MEDIAN)
+    const runs = await usualRuns(db, storedA)
     const jobs = compareJobs(sidesA, sidesOfMedian(runs), 'b')
     return { a: runA, b: medianRun(storedA.facts, runs), base: 'b', jobs }
   }
@@ -97,11 +101,14 @@ export async function compareRuns(
   return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(storedB.facts), 'a') }
 }
 
-export const medianRun = ({ service, project, ref }: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
+export const medianRun = (run: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
   kind: 'median',
-  service,
-  project,
-  ref,
+  service: run.service,
+  project: run.project,
+  ref: run.ref,
+  ref_kind: run.refKind,
+  name: run.name,
+  trigger: run.trigger,
   trace_ids: runs.map(({ traceId }) => traceId),
   runs: runs.length,
   duration_seconds: medianOf(runs.map(({ duration }) => duration)),

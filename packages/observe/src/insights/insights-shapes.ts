@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { runJson } from '../pipeline-routes.ts'
+import { refKind, runJson } from '../pipeline-routes.ts'
 import { nanoseconds } from '../query-route.ts'
 
 const count = z.int()
@@ -86,7 +86,10 @@ const medianRun = z.object({
   kind: z.literal('median'),
   service: text,
   project: maybe(text),
-  ref: maybe(text),
+  ref: maybe(text).meta({ description: 'The ref of a' }),
+  ref_kind: refKind,
+  name: maybe(text),
+  trigger: maybe(text),
   trace_ids: z.array(traceId),
   runs: count,
   duration_seconds: maybe(seconds),

@@ -7,7 +7,7 @@ import { startedIn, type TimeSpan } from './time-buckets.ts'
 const MIN_CHANGE_SECONDS = 5
 const MIN_CHANGE_RATIO = 0.1
 
-/** The change of the durations of a project's runs from one time to another. */
+/** The change of the durations of a project's runs of one kind from one time to another. */
 export interface Change {
   readonly project: string | null
   readonly median: number
@@ -15,44 +15,41 @@ export interface Change {
   readonly job: { readonly name: string; readonly rise: number } | undefined
 }
 
-/** A range of the comparison. Projects with fewer runs in it are left out. */
-export interface ComparedRange {
-  readonly span: TimeSpan
-  readonly minRuns: number
+export interface Comparison {
+  readonly after: TimeSpan
+  /** Kinds with fewer runs then are left out. */
+  readonly minAfter: number
+  /** Returns the runs that those of a kind are compared with, of all runs of that kind in the order of their start. */
+  before(runs: readonly RunEntry[]): readonly RunEntry[]
+  readonly minBefore: number
 }
 
 /**
- * Returns the largest rise of the median duration, as a share, over all projects with enough runs; `undefined` if no project's
- * median rose enough.
+ * Returns the largest rise of the median duration, as a share, over all kinds with enough runs; `undefined` if the median of none rose
+ * enough.
  *
  * @param runs in the order of their start
  */
 export function largestChange(
   table: RunTable,
   runs: readonly RunEntry[],
-  { before, after }: { readonly before: ComparedRange; readonly after: ComparedRange },
+  { after, minAfter, before, minBefore }: Comparison,
 ): Change | undefined {
-  const projects = new Map<string | null, { before: RunEntry[]; after: RunEntry[] }>()
-  for (const [side, { span }] of [
-    ['before', before],
-    ['after', after],
-  ] as const) {
-    for (const run of startedIn(runs, span)) {
-      entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
-    }
-  }
-  const changes = [...projects].flatMap(([project, runsOf]) => {
-    if (runsOf.before.length < before.minRuns || runsOf.after.length < after.minRuns) return []
-    const usual = medianOf(runsOf.before.map(({ duration }) => duration))!
-    const median = medianOf(runsOf.after.map(({ duration }) => duration))!
+  const kinds = new Map<number, RunEntry[]>()
+  for (const run of runs) entryOf(kinds, run.kind, () => []).push(run)
+  const changes = [...kinds.values()].flatMap((all) => {
+    const [earlier, later] = [before(all), startedIn(all, after)]
+    if (earlier.length < minBefore || later.length < minAfter) return []
+    const usual = medianOf(earlier.map(({ duration }) => duration))!
+    const median = medianOf(later.map(({ duration }) => duration))!
     const rise = median - usual
     if (rise < MIN_CHANGE_SECONDS || rise < MIN_CHANGE_RATIO * usual) return []
-    return [{ project, median, usual, rise: rise / Math.max(usual, 1), runsOf }]
+    return [{ median, usual, rise: rise / Math.max(usual, 1), earlier, later }]
   })
   const largest = changes.sort((a, b) => b.rise - a.rise)[0]
   if (largest === undefined) return undefined
-  const { project, median, usual, runsOf } = largest
-  return { project, median, usual, job: jobWithLargestRise(table, runsOf.before, runsOf.after) }
+  const { median, usual, earlier, later } = largest
+  return { project: later[0]!.project, median, usual, job: jobWithLargestRise(table, earlier, later) }
 }
 
 /** Returns the job with the largest rise of its mean time on the critical path; `undefined` if none rose by a second. */

@@ -58,7 +58,7 @@ function sumOfUse(parts: readonly Use[]) {
 async function factsIn(history: RunHistory) {
   const { runs, table } = await history.select({}, everything)
   const { columns, kinds, runners, tags, tagsOfList, use } = table
-  return runs.map(({ from, to, useFrom, useTo, slot: _, ...data }) => ({
+  return runs.map(({ from, to, useFrom, useTo, slot: _, kind: _kind, ...data }) => ({
     ...data,
     use: sumOfUse(
       Array.from({ length: useTo - useFrom }, (_, index) => ({
@@ -111,6 +111,9 @@ async function factsInRows() {
     project: run.project,
     projectName: run.project_name,
     ref: run.ref,
+    refKind: run.ref_kind,
+    name: run.name,
+    trigger: run.trigger_type,
     sha: run.sha,
     status: run.status,
     isChild: run.is_child === 1,

@@ -2,6 +2,7 @@ import { Distinct } from '../distinct.ts'
 import { entryOf } from '../map-entry.ts'
 import type { JobTexts, UnpackedRun } from '../packed-run.ts'
 import type { RunData } from '../run-facts.ts'
+import type { RunKind } from '../run-kind.ts'
 import { ComputeUse, type UseColumns } from './compute-use.ts'
 
 /**
@@ -9,6 +10,8 @@ import { ComputeUse, type UseColumns } from './compute-use.ts'
  * compute time.
  */
 export interface RunEntry extends RunData {
+  /** The same number for runs of one kind. */
+  readonly kind: number
   readonly slot: number
   readonly from: number
   readonly to: number
@@ -75,6 +78,7 @@ export class RunTable {
   readonly #texts = new Map<string, string>()
   /** The numbers of the texts of jobs that runs share, by project. */
   readonly #numbers = new WeakMap<JobTexts, Map<string | null, JobNumbers>>()
+  readonly #runKinds = new Distinct<string>()
   readonly #shas = new Distinct<string | null>([null])
   readonly #runners = new Distinct<string | null>([null])
   readonly #tags = new Distinct<string | null>([null])
@@ -167,12 +171,16 @@ export class RunTable {
       project: this.#shared(run.project),
       projectName: this.#shared(run.projectName),
       ref: this.#shared(run.ref),
+      refKind: this.#shared(run.refKind),
+      name: this.#shared(run.name),
+      trigger: this.#shared(run.trigger),
       sha: this.#shared(run.sha),
       status: this.#shared(run.status),
       isChild: run.isChild,
       start: run.start,
       duration: run.duration,
       queue: run.queue,
+      kind: this.#runKinds.indexOf(kindKey(run)),
       slot,
       from,
       to: from + length,
@@ -278,6 +286,10 @@ export class RunTable {
     this.#shaOfRun.set(shas)
   }
 }
+
+/** Texts of attributes are never empty, so an empty one is a missing one. */
+const kindKey = ({ service, project, refKind, name, trigger }: RunKind): string =>
+  `${service}\0${project ?? ''}\0${refKind ?? ''}\0${name ?? ''}\0${trigger ?? ''}`
 
 /** Returns the capacity, doubled until it is large enough. */
 function capacityFor(capacity: number, length: number): number {

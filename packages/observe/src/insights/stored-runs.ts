@@ -1,11 +1,12 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { JobTextCache, toRunFacts, unpackRun } from '../packed-run.ts'
 import type { RunFacts } from '../run-facts.ts'
 import type { ObserveTables } from '../tables.ts'
+import { USUAL_RUNS } from './usual-runs.ts'
 
 /** A run of the store, with its jobs. */
 export interface StoredRun {
-  readonly serviceId: number
+  readonly id: number
   readonly facts: RunFacts
 }
 
@@ -18,24 +19,27 @@ export async function findStoredRun(db: Kysely<ObserveTables>, traceId: string):
     .orderBy('run.span_id')
     .limit(1)
     .executeTakeFirst()
-  return row && { serviceId: row.service_id, facts: toRunFacts(unpackRun(row)) }
+  return row && { id: row.id, facts: toRunFacts(unpackRun(row)) }
 }
 
-/** Returns the last successful runs of the same service, project and ref, without child pipelines; the latest first. */
-export async function lastSuccessfulRuns(
-  db: Kysely<ObserveTables>,
-  { serviceId, facts: { project, ref } }: StoredRun,
-  limit: number,
-): Promise<RunFacts[]> {
+/** Returns the last successful runs of the same kind that started before a run, without child pipelines; the latest first. */
+export async function usualRuns(db: Kysely<ObserveTables>, { id }: StoredRun): Promise<RunFacts[]> {
   const rows = await factsOfRuns(db)
-    .where('run.service_id', '=', serviceId)
-    .where('run.project', 'is', project)
-    .where('run.ref', 'is', ref)
-    .where('run.status', '=', 'success')
-    .where('run.is_child', '=', 0)
+    .innerJoin('pipeline_runs as own', (join) =>
+      join
+        .on('own.id', '=', id)
+        .onRef('run.service_id', '=', 'own.service_id')
+        .onRef('run.project', 'is', 'own.project')
+        .onRef('run.ref_kind', 'is', 'own.ref_kind')
+        .onRef('run.name', 'is', 'own.name')
+        .onRef('run.trigger_type', 'is', 'own.trigger_type')
+        .onRef('run.start_ns', '<', 'own.start_ns'),
+    )
+    // Written as the condition of the index is, which holds these runs only.
+    .where(sql<boolean>`run.status = 'success' and run.is_child = 0`)
     .orderBy('run.start_ns', 'desc')
     .orderBy('run.id', 'desc')
-    .limit(limit)
+    .limit(USUAL_RUNS)
     .execute()
   const texts = new JobTextCache()
   return rows.map((row) => toRunFacts(unpackRun(row, texts)))
@@ -45,4 +49,4 @@ const factsOfRuns = (db: Kysely<ObserveTables>) =>
   db
     .selectFrom('pipeline_runs as run')
     .innerJoin('pipeline_facts as facts', 'facts.run_id', 'run.id')
-    .select(['run.service_id', 'facts.facts_json', 'facts.jobs'])
+    .select(['run.id', 'facts.facts_json', 'facts.jobs'])

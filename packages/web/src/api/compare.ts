@@ -1,5 +1,5 @@
 import { getJson } from './client.ts'
-import type { PipelineRun } from './pipelines.ts'
+import type { PipelineRun, RefKind } from './pipelines.ts'
 
 export type JobChange = 'slower' | 'faster' | 'new' | 'gone' | 'failed' | 'fixed' | 'same'
 
@@ -15,12 +15,15 @@ export interface JobDifference {
   readonly change: JobChange
 }
 
-/** The median of the last successful runs of a ref. */
+/** The median of the last successful runs of the kind of `a` that started before it. */
 export interface MedianRun {
   readonly kind: 'median'
   readonly service: string
   readonly project: string | null
   readonly ref: string | null
+  readonly ref_kind: RefKind | null
+  readonly name: string | null
+  readonly trigger: string | null
   readonly trace_ids: readonly string[]
   readonly runs: number
   readonly duration_seconds: number | null

@@ -9,6 +9,8 @@ export interface ShapeJob {
   readonly end_ns: string
 }
 
+export type RefKind = 'default_branch' | 'other_branch' | 'tag' | 'merge_request'
+
 /** A pipeline run. Values that are unknown are null; times are nanoseconds as text. */
 export interface PipelineRun {
   readonly trace_id: string
@@ -20,6 +22,7 @@ export interface PipelineRun {
   readonly project_url: string | null
   readonly pipeline_id: string | null
   readonly ref: string | null
+  readonly ref_kind: RefKind | null
   readonly sha: string | null
   readonly title: string | null
   readonly trigger: string | null

@@ -3,7 +3,7 @@ import type { JobDifference } from '../../api/compare.ts'
 import { comparisonSentence, isSmall } from './comparison-sentence.ts'
 
 const job = (name: string, change: JobDifference['change'], delta: number | null): JobDifference => ({
-  ...{ name, change, delta_seconds: delta, stage: 'test', a_seconds: 10, b_seconds: 10 },
+  ...{ name, change, delta_seconds: delta, stage: 'test', a_seconds: 10, b_seconds: 10 + (delta ?? 0) },
   ...{ a_status: 'success', b_status: 'success' },
 })
 

@@ -3,10 +3,19 @@ import type { Comparison, JobDifference } from '../../api/compare.ts'
 /** Differences of this many seconds or less are small: they are hidden unless they are asked for. */
 export const SMALL_SECONDS = 2
 
-/** Tells whether a job differs by so little that its row can be left out. A job that failed, is new or is gone is never small. */
-export function isSmall({ change, delta_seconds }: Pick<JobDifference, 'change' | 'delta_seconds'>): boolean {
-  const isTime = change === 'slower' || change === 'faster' || change === 'same'
-  return isTime && Math.abs(delta_seconds ?? 0) <= SMALL_SECONDS
+/** Returns by how many seconds a job changed from the base. A job that did not run on one side counts with its whole time. */
+export function secondsChanged(
+  { a_seconds, b_seconds }: Pick<JobDifference, 'a_seconds' | 'b_seconds'>,
+  base: Comparison['base'],
+): number {
+  const difference = (b_seconds ?? 0) - (a_seconds ?? 0)
+  return base === 'a' ? difference : -difference
+}
+
+/** Returns whether a job differs by so little that its row can be left out. A job that failed, is new or is gone is never small. */
+export function isSmall(job: Pick<JobDifference, 'change' | 'a_seconds' | 'b_seconds'>): boolean {
+  const isTime = job.change === 'slower' || job.change === 'faster' || job.change === 'same'
+  return isTime && Math.abs(secondsChanged(job, 'a')) <= SMALL_SECONDS
 }
 
 /** A piece of the sentence above the table. Names are strong. */

@@ -5,7 +5,7 @@ import { differenceText } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
-import { isSmall, SMALL_SECONDS } from './comparison-sentence.ts'
+import { isSmall, SMALL_SECONDS, secondsChanged } from './comparison-sentence.ts'
 
 /** The table of the jobs of two runs, the differences that matter most first. */
 export function Differences({ comparison }: { readonly comparison: Comparison }) {
@@ -13,7 +13,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
   const showsAll = place.value.query.get('all') === '1'
   const shown = showsAll ? jobs : jobs.filter((job) => !isSmall(job))
   const hidden = jobs.filter(isSmall).length
-  const largest = Math.max(1, ...jobs.map(({ delta_seconds }) => Math.abs(delta_seconds ?? 0)))
+  const largest = Math.max(1, ...jobs.map((job) => Math.abs(secondsChanged(job, base))))
   return (
     <section class="panel" aria-labelledby="job-by-job">
       <header>
@@ -73,43 +73,50 @@ function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifferenc
       header: base === 'a' ? 'Change' : 'From the median',
       class: 'strong',
       isNumeric: true,
-      cell: (job) => <Delta job={job} />,
+      cell: (job) => <Delta job={job} base={base} />,
     },
     {
       id: 'bar',
       header: 'Faster, slower',
       headerClass: 'opt',
       class: 'opt',
-      cell: (job) => <DeltaBar job={job} largest={largest} />,
+      cell: (job) => <DeltaBar job={job} base={base} largest={largest} />,
     },
     { id: 'result', header: 'Result', cell: (job) => <Result job={job} base={base} /> },
   ]
 }
 
-function Delta({ job: { delta_seconds, change } }: { readonly job: JobDifference }) {
-  if (delta_seconds === null) return <span class="zero">–</span>
-  const text = differenceText(delta_seconds)
+interface CellProps {
+  readonly job: JobDifference
+  readonly base: 'a' | 'b'
+}
+
+function Delta({ job, base }: CellProps) {
+  const { a_seconds, b_seconds, change } = job
+  if (a_seconds === null && b_seconds === null) return <span class="zero">–</span>
+  const text = differenceText(secondsChanged(job, base))
   if (change === 'slower') return <span class="is-warning">▲ {text}</span>
   if (change === 'faster') return <span class="is-passed">▼ {text}</span>
   return <span class="soft">{text}</span>
 }
 
-function DeltaBar({ job, largest }: { readonly job: JobDifference; readonly largest: number }) {
-  if (job.delta_seconds === null) return null
-  const direction = job.delta_seconds > 0 ? 'up' : 'down'
+function DeltaBar({ job, base, largest }: CellProps & { readonly largest: number }) {
+  const seconds = secondsChanged(job, base)
+  if (seconds === 0) return null
+  const direction = seconds > 0 ? 'up' : 'down'
   // The time of a failed job says little: the job was cut off.
   const isCutOff = job.a_status === 'failed' || job.b_status === 'failed'
   return (
     <span class="delta-bar">
       <i
         class={isCutOff ? `${direction} cut-off` : direction}
-        style={{ '--v': String((Math.abs(job.delta_seconds) / largest) * 50) }}
+        style={{ '--v': String((Math.abs(seconds) / largest) * 50) }}
       />
     </span>
   )
 }
 
-function Result({ job, base }: { readonly job: JobDifference; readonly base: 'a' | 'b' }) {
+function Result({ job, base }: CellProps) {
   const { a_status, b_status, change } = job
   const word = sideWord(change, base)
   if (word !== undefined) {
@@ -128,11 +135,13 @@ function Result({ job, base }: { readonly job: JobDifference; readonly base: 'a'
       </span>
     )
   }
+  // In the direction in which changes count.
+  const [before, after] = base === 'a' ? [a_status, b_status] : [b_status, a_status]
   return (
     <span class="status">
-      <Status status={a_status} />
+      <Status status={before} />
       <span class="dim">→</span>
-      <Status status={b_status} />
+      <Status status={after} />
     </span>
   )
 }

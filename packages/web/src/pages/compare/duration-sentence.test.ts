@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Comparison, JobDifference, MedianRun } from '../../api/compare.ts'
 import type { PipelineRun } from '../../api/pipelines.ts'
+import { isSmall } from './comparison-sentence.ts'
 import { durationSentence } from './duration-sentence.ts'
 
 const job = (name: string, a: number | null, b: number | null, change: JobDifference['change'] = 'slower') =>
@@ -39,6 +40,27 @@ test('small differences are none, and jobs that took as long explain nothing', (
   expect(sentence(100, 101.9, [job('unit', 10, 90)])).toBe('B took as long as A.')
   expect(sentence(1_000, 1_019, [])).toBe('B took as long as A.')
   expect(sentence(100, 130, [job('unit', 10, 15)])).toBe('B took 30.0 s longer than A, mostly in waiting between jobs.')
+})
+
+test('names only jobs that the table shows: also those that ran on one side, none that differ by two seconds', () => {
+  const jobs = [
+    job('deploy', 50, null, 'same'),
+    job('build', null, 30, 'same'),
+    job('unit', 10, 12),
+    job('lint', 9, 40),
+  ]
+  for (const [a, b] of [
+    [100, 50],
+    [100, 130],
+    [100, 102],
+    [100, 180],
+  ] as const) {
+    const comparison: Comparison = { a: run(a), b: run(b), base: 'a', jobs }
+    const names = durationSentence(comparison).flatMap(({ text, isName }) => (isName ? [text] : []))
+    const hidden = jobs.filter(isSmall).map(({ name }) => name)
+    expect(names.filter((name) => hidden.includes(name))).toEqual([])
+    expect(hidden).toEqual(['unit'])
+  }
 })
 
 test('a run is compared with the median', () => {

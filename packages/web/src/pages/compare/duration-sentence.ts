@@ -1,8 +1,8 @@
 import type { Comparison, JobDifference } from '../../api/compare.ts'
 import { differenceText, durationText, secondsOfNs } from '../../components/duration.ts'
-import { namePart, type SentencePart, wordsPart } from './comparison-sentence.ts'
+import { namePart, type SentencePart, SMALL_SECONDS, secondsChanged, wordsPart } from './comparison-sentence.ts'
 
-/** A difference of the whole runs below both counts as none. */
+/** Two runs took about as long if they differ by less than one of these. */
 const SAME_SECONDS = 2
 const SAME_SHARE = 0.02
 /** The share of the difference from which a job, or all jobs together, are its reason. */
@@ -32,8 +32,8 @@ export function durationSentence({ a, b, base, jobs }: Comparison): SentencePart
 /** Returns the jobs that changed in the direction of the whole run: the one that explains half of it or more, or the largest of several. */
 function reasonParts(jobs: readonly JobDifference[], base: Comparison['base'], delta: number): SentencePart[] {
   const changes = jobs
-    .map((job) => ({ name: job.name, seconds: changeOf(job, base) }))
-    .filter(({ seconds }) => seconds * delta > 0 && Math.abs(seconds) >= SAME_SECONDS)
+    .map((job) => ({ name: job.name, seconds: secondsChanged(job, base) }))
+    .filter(({ seconds }) => seconds * delta > 0 && Math.abs(seconds) > SMALL_SECONDS)
     .toSorted((one, other) => Math.abs(other.seconds) - Math.abs(one.seconds))
   const first = changes[0]
   const isReason = (seconds: number) => Math.abs(seconds) >= Math.abs(delta) * REASON_SHARE
@@ -47,12 +47,6 @@ function reasonParts(jobs: readonly JobDifference[], base: Comparison['base'], d
     ...named.flatMap((change, index) => [...(index === 0 ? [] : [wordsPart(' and ')]), ...changeParts(change)]),
     ...(rest === 0 ? [] : [wordsPart(`, ${rest} more`)]),
   ]
-}
-
-/** Returns by how many seconds a job changed. A job that did not run on one side counts with its whole time. */
-function changeOf({ a_seconds, b_seconds }: JobDifference, base: Comparison['base']): number {
-  const difference = (b_seconds ?? 0) - (a_seconds ?? 0)
-  return base === 'a' ? difference : -difference
 }
 
 const changeParts = ({ name, seconds }: { readonly name: string; readonly seconds: number }): SentencePart[] => [

@@ -18,7 +18,7 @@ import './compare.css'
 
 const OFFERED_RUNS = 100
 
-/** The page Compare: two runs job by job, or a run and the median of its ref. */
+/** The page Compare: two runs job by job, or a run and what is usual for it. */
 export default function ComparePage() {
   const { query } = place.value
   const [a, b] = [query.get('a'), query.get('b')]
@@ -51,7 +51,7 @@ export default function ComparePage() {
           )}
           {a === null || b === 'median' ? null : (
             <a class="btn" href={withQuery({ b: 'median' })}>
-              Compare A with the median of its ref
+              Compare A with what is usual
             </a>
           )}
         </div>
@@ -62,10 +62,14 @@ export default function ComparePage() {
           label="Run B"
           name="b"
           any="Select a run"
-          options={[{ value: 'median', label: 'Median of the ref of A' }, ...options]}
+          options={[{ value: 'median', label: 'Usual: median of the runs before A' }, ...options]}
         />
       </FilterBar>
-      {a === null || b === null ? (
+      {runs.error !== undefined && comparison.data === undefined ? (
+        <div class="panel">
+          <Failure title="The runs could not be loaded." error={runs.error} onRetry={runs.reload} />
+        </div>
+      ) : a === null || b === null ? (
         <div class="panel">
           <Blank
             title="Select two runs"
@@ -75,7 +79,10 @@ export default function ComparePage() {
               </a>
             }
           >
-            <p>Select a run as A, and another one as B, or the median of the last 20 successful runs of A's ref.</p>
+            <p>
+              Select a run as A, and another one as B, or what is usual for A: the median of the last 20 successful runs
+              of its kind before it.
+            </p>
           </Blank>
         </div>
       ) : (
@@ -107,6 +114,8 @@ function Loaded({
       </div>
     )
   }
+  // Without earlier runs, nothing can be said about the jobs.
+  if (isMedian(data.b) && data.b.runs === 0) return <Sides comparison={data} />
   const sentence = [...durationSentence(data), ...comparisonSentence(data)]
   return (
     <>

@@ -1,10 +1,10 @@
 import type { Comparison, MedianRun } from '../../api/compare.ts'
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun, RefKind } from '../../api/pipelines.ts'
 import { durationText, secondsOfNs } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration, Time } from '../../components/text.tsx'
 import { runShape } from '../pipelines/run-shape.ts'
-import { runAddress, runName } from '../pipelines/run-words.ts'
+import { runAddress, runName, triggerText } from '../pipelines/run-words.ts'
 
 /** The two sides of a comparison. */
 export function Sides({ comparison: { a, b } }: { readonly comparison: Comparison }) {
@@ -17,6 +17,23 @@ export function Sides({ comparison: { a, b } }: { readonly comparison: Compariso
       </div>
     </section>
   )
+}
+
+const refKinds: Readonly<Record<RefKind, string>> = {
+  default_branch: 'default branch',
+  other_branch: 'branches other than the default one',
+  tag: 'tags',
+  merge_request: 'merge requests',
+}
+
+/** Returns what the runs have in common that a run is compared with. */
+function kindText({ name, ref_kind, trigger }: MedianRun): string {
+  const parts = [
+    name === null ? null : `pipeline ${name}`,
+    ref_kind === null ? null : refKinds[ref_kind],
+    trigger === null ? null : `started by ${triggerText(trigger)}`,
+  ]
+  return parts.filter((part) => part !== null).join(', ')
 }
 
 export function isMedian(side: PipelineRun | MedianRun): side is MedianRun {
@@ -70,12 +87,15 @@ function MedianSide({ median }: { readonly median: MedianRun }) {
     <div class="side-run">
       <div class="status">
         <Letter letter="B" />
-        <span class="strong">Median of {median.ref ?? 'the ref'}</span>
+        <span class="strong">Usually</span>
       </div>
       <p class="soft">
         {median.runs === 0
-          ? 'No successful run of this ref is stored.'
-          : `The last ${median.runs} successful ${median.runs === 1 ? 'run' : 'runs'} of this ref.`}
+          ? 'No earlier successful run of this kind is stored'
+          : median.runs === 1
+            ? 'The last successful run before A'
+            : `The median of the last ${median.runs} successful runs before A`}
+        : <bdi>{kindText(median)}</bdi>.
       </p>
       <dl class="run-facts">
         <div>

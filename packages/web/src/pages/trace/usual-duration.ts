@@ -3,7 +3,7 @@ import { textOfValue } from '../../api/otlp-json.ts'
 import { shortName } from './trace-text.ts'
 import type { TraceNode } from './trace-tree.ts'
 
-/** How long a job usually takes: its median over the last successful runs of the ref. */
+/** How long a job usually takes: its median over the last successful runs of the same kind before it. */
 export interface UsualDuration {
   readonly seconds: number
   readonly runs: number

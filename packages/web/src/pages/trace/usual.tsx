@@ -24,7 +24,7 @@ export function Usual({ traceId, node }: UsualProps) {
       ) : comparison.data === undefined ? (
         '\u00a0'
       ) : (
-        'No successful run of this ref to compare with.'
+        'No earlier successful run of this kind to compare with.'
       )}
     </p>
   )
