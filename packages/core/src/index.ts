@@ -1,3 +1,4 @@
+export { type ReadLimit, ReadLimitExceeded } from '@penstock/db'
 export { type Permission, permissionTable } from './access/permission-table.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export type { AccessRequest } from './access-requests/access-request.ts'

@@ -5,6 +5,7 @@ import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isBrokenReference, isUnavailable } from './open-database.ts'
+import { ReadLimitExceeded } from './read-limit.ts'
 import { RowInsertion } from './row-insertion.ts'
 import { tableWithId } from './table-with-id.ts'
 
@@ -57,6 +58,46 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
 
     const insert = (id: number, text: string, into: Db<Tables> = db) =>
       into.write((tx) => tx.insertInto('notes').values({ id, text, bytes: 0 }).execute())
+
+    describe('reading within a limit', () => {
+      /** A limit that cuts texts after some characters, or fails. */
+      function limitOf(maxCharacters: number, isCut: boolean) {
+        const asked: string[] = []
+        let left = maxCharacters
+        const admit = (text: string) => {
+          asked.push(text)
+          left -= text.length
+          if (left >= 0) return text
+          if (isCut) return ''
+          throw new ReadLimitExceeded('enough')
+        }
+        return { admit, asked }
+      }
+      const ordered = (read: Db<Tables>['read']) =>
+        read.selectFrom('notes').select(['id', 'text']).orderBy('id').execute()
+
+      test('asks the limit for each text, and stops at the one that it refuses', async () => {
+        for (const id of [1, 2, 3, 4]) await insert(id, `text ${id}`)
+        const limit = limitOf(13, false)
+        await expect(ordered(db.readWithin(limit))).rejects.toThrow(ReadLimitExceeded)
+        expect(limit.asked).toEqual(['text 1', 'text 2', 'text 3'])
+        // The connection is still of use, also after many refusals.
+        for (let index = 0; index < 12; index += 1) await ordered(db.readWithin(limitOf(0, false))).catch(() => {})
+        expect(await texts()).toEqual(['text 1', 'text 2', 'text 3', 'text 4'])
+        await insert(5, 'text 5')
+      })
+
+      test('returns what the limit returns, also to plugins and with the same statements as without a limit', async () => {
+        for (const id of [1, 2]) await insert(id, `text ${id}`)
+        expect(await ordered(db.read)).toHaveLength(2)
+        const withPlugin = (read: Db<Tables>['read']) =>
+          read.withPlugin({ transformQuery: ({ node }) => node, transformResult: async ({ result }) => result })
+        for (const wrap of [(read: Db<Tables>['read']) => read, withPlugin]) {
+          const rows = await ordered(wrap(db.readWithin(limitOf(6, true))))
+          expect(rows.map(({ text }) => text)).toEqual(['text 1', ''])
+        }
+      })
+    })
 
     describe('writing', () => {
       test('readers see a committed write, and the writer gets its result', async () => {

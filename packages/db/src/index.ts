@@ -13,6 +13,7 @@ export {
   openReadOnly,
 } from './open-database.ts'
 export { openPostgres, type PostgresOptions } from './postgres.ts'
+export { type ReadLimit, ReadLimitExceeded } from './read-limit.ts'
 export { RowInsertion } from './row-insertion.ts'
 export { QueueFullError } from './serial-queue.ts'
 export type { SessionLock } from './session-lock.ts'

@@ -1,11 +1,14 @@
 import {
+  type CompiledQuery,
   type DatabaseIntrospector,
   type DatabaseMetadataOptions,
   type DataTypeNode,
   DEFAULT_MIGRATION_LOCK_TABLE,
   DEFAULT_MIGRATION_TABLE,
+  DefaultConnectionProvider,
   Kysely,
   PostgresDialect,
+  PostgresDriver,
   PostgresIntrospector,
   type PostgresPool,
   type PostgresPoolClient,
@@ -16,7 +19,9 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
+import { DirectExecutor } from './direct-executor.ts'
 import { PostgresListener } from './notice-listener.ts'
+import { type ReadLimit, ReadLimitExceeded } from './read-limit.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { lockSession } from './session-lock.ts'
 import { sharedCounter } from './shared-counter.ts'
@@ -79,14 +84,27 @@ export function openPostgres<Tables>(
   const writing = new ConnectionPool(url, 1, limits)
   // A count needs no transaction, and must not wait for the one writer.
   const counting = new ConnectionPool(url, COUNTING_CONNECTIONS, limits)
-  const read = new Kysely<Tables>({
-    dialect: new Dialect({
-      pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
-    }),
+  const dialect = new Dialect({
+    pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
   })
+  const read = new Kysely<Tables>({ dialect })
+  const shared = { adapter: read.getExecutor().adapter, compiler: dialect.createQueryCompiler() }
   const queue = new SerialQueue(MAX_PENDING_WRITES)
   return {
     read,
+    readWithin: (limit) => {
+      const driver = new PostgresDriver({
+        pool: { connect: () => reading.connect(answerLimitMs, limit), end: async () => {} },
+      })
+      const provider = new DefaultConnectionProvider(driver)
+      const run = (query: CompiledQuery) => provider.provideConnection((connection) => connection.executeQuery(query))
+      const initialized = driver.init()
+      const executor = new DirectExecutor(shared, provider, async (query) => {
+        await initialized
+        return run(query)
+      })
+      return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor })
+    },
     write: (work, { noTimeout = false } = {}) =>
       queue.run(async () => {
         const connection = await writing.connect(noTimeout ? undefined : answerLimitMs)
@@ -172,10 +190,11 @@ class ConnectionPool {
   }
 
   /** Returns a connection. @param limitMs the time limit for each answer; `undefined` for none */
-  async connect(limitMs: number | undefined): Promise<Connection> {
+  async connect(limitMs: number | undefined, readLimit?: ReadLimit): Promise<Connection> {
     this.#pool ??= this.#open()
     const pool = await this.#pool
-    return new Connection(await pool.connect().catch(throwConnectionError), limitMs)
+    const client = await pool.connect().catch(throwConnectionError)
+    return new Connection(client, limitMs, readLimit && limitedTypes((await loadDriver()).types, readLimit))
   }
 
   /** Closes the pool; may be called more than once. */
@@ -195,15 +214,17 @@ class Connection implements PostgresPoolClient {
   readonly broken: Promise<never>
   readonly #client: pg.PoolClient
   readonly #limitMs: number | undefined
+  readonly #types: pg.CustomTypesConfig | undefined
   /** Queues queries, because pg runs one at a time. */
   readonly #queue = new SerialQueue()
   #broken: ConnectionError | undefined
   #hasEnded = false
   #onError = (_: unknown): void => {}
 
-  constructor(client: pg.PoolClient, limitMs: number | undefined) {
+  constructor(client: pg.PoolClient, limitMs: number | undefined, types?: pg.CustomTypesConfig) {
     this.#client = client
     this.#limitMs = limitMs
+    this.#types = types
     this.broken = new Promise((_, reject) => {
       this.#onError = (error) => reject(classifyError(error))
     })
@@ -222,7 +243,12 @@ class Connection implements PostgresPoolClient {
     return this.#queue.run(async () => {
       // On a connection that does not answer, the next query would only wait for its own timeout.
       if (this.#broken !== undefined) throw this.#broken
-      const query = { text, values: [...values], ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }) }
+      const query = {
+        text,
+        values: [...values],
+        ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }),
+        ...(this.#types && { types: this.#types }),
+      }
       const result = await this.#client.query(query).catch((error: unknown) => {
         const cause = classifyError(error)
         if (cause instanceof ConnectionError) this.#broken = cause
@@ -243,10 +269,11 @@ class Connection implements PostgresPoolClient {
 }
 
 /**
- * Returns the error itself if it comes from the server or is about a value that cannot be sent, otherwise a
- * ConnectionError.
+ * Returns the error itself if it comes from the server, from a limit on the texts, or is about a value that cannot be sent,
+ * otherwise a ConnectionError.
  */
 function classifyError(error: unknown): unknown {
+  if (error instanceof ReadLimitExceeded) return error
   if (isFromServer(error) || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })
 }
@@ -271,6 +298,22 @@ const parserOf =
   (types: typeof pg.types): typeof pg.types.getTypeParser =>
   (type: number, format?: 'text' | 'binary') =>
     (format !== 'binary' && parsers[type]) || types.getTypeParser(type, format as 'text')
+
+/**
+ * Returns parsers that ask the limit for each text. If one throws, pg drops the other rows as they arrive, and reports the error.
+ */
+function limitedTypes(types: typeof pg.types, limit: ReadLimit): pg.CustomTypesConfig {
+  const parserFor = parserOf(types)
+  return {
+    getTypeParser: ((type: number, format?: 'text' | 'binary') => {
+      const parse = parserFor(type, format as 'text')
+      return (text: string) => {
+        const value: unknown = parse(text)
+        return typeof value === 'string' ? limit.admit(value) : value
+      }
+    }) as typeof pg.types.getTypeParser,
+  }
+}
 
 /**
  * The SQLSTATE codes that are not caused by the query. Classes: connection, authorization, unknown database, transaction

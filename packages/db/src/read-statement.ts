@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import type { SqliteStatement } from 'kysely'
+import { admitTexts, type ReadLimit } from './read-limit.ts'
 
 type Cells = readonly unknown[]
 
@@ -29,6 +30,16 @@ export class ReadStatement implements SqliteStatement {
     const rows: (Cells | object)[] = this.#statement.all(parameters)
     for (let index = 0; index < rows.length; index += 1) rows[index] = this.#objectOf(rows[index] as Cells)
     return rows as object[]
+  }
+
+  /** Returns the rows with the texts that the limit admits. Rows are read one at a time, so that one error ends the reading. */
+  allWithin(parameters: readonly unknown[], limit: ReadLimit): object[] {
+    const rows: object[] = []
+    for (const cells of this.#statement.iterate(parameters)) {
+      admitTexts(cells as unknown[], limit)
+      rows.push(this.#objectOf(cells))
+    }
+    return rows
   }
 
   run(): never {

@@ -21,6 +21,7 @@ import { DirectExecutor } from './direct-executor.ts'
 import { folded } from './folded-text.ts'
 import { GroupedWrites } from './grouped-writes.ts'
 import { isBusy } from './is-busy.ts'
+import type { ReadLimit } from './read-limit.ts'
 import { Savepoints } from './savepoints.ts'
 import { withStatementCache } from './statement-cache.ts'
 import { StatementConnection } from './statement-connection.ts'
@@ -80,18 +81,26 @@ export function openSqlite<Tables>(
   const schema = { changes: 0 }
   const dialect = new LiteralLimitDialect({ database: writing })
   const shared = { adapter: dialect.createAdapter(), compiler: dialect.createQueryCompiler() }
-  const readers = new SharedReadDriver(withStatementCache(reading, schema))
-  const props = { config: { dialect }, dialect, driver: readers }
-  const read = new Kysely<Tables>({
-    ...props,
-    executor: new DirectExecutor(shared, new DefaultConnectionProvider(readers), (query) => readers.run(query)),
-  })
+  const cached = withStatementCache(reading, schema)
+  const turns = new ReadTurns()
+  const reader = (limit?: ReadLimit) => {
+    const driver = new SharedReadDriver(cached, turns, limit)
+    const provider = new DefaultConnectionProvider(driver)
+    const executor = new DirectExecutor(shared, provider, (query) => driver.run(query))
+    return { props: { config: { dialect }, dialect, driver }, executor }
+  }
+  const { props, executor } = reader()
+  const read = new Kysely<Tables>({ ...props, executor })
   const connection = new StatementConnection(withStatementCache(writing, schema))
   const savepoints = new Savepoints<Tables>(writing, connection, shared, props)
   const checkpoints = checkpointsInThread ? new Checkpoints(file, writing) : undefined
   const writes = new GroupedWrites(writing, savepoints, idleLimitMs, () => checkpoints?.noteCommit())
   return {
     read,
+    readWithin: (limit) => {
+      const limited = reader(limit)
+      return new Kysely<Tables>({ ...limited.props, executor: limited.executor })
+    },
     write: (work, options) => writes.write(work, options),
     reclaim(maxPages) {
       // Kysely would step a statement without columns only once, but this pragma frees one page per step.
@@ -173,6 +182,27 @@ class LiteralLimitCompiler extends SqliteQueryCompiler {
 /** How long queries may run before the event loop gets a turn. Until then, no timer fires and no request is read. */
 const READ_WITHOUT_TURN_MS = 10
 
+/** Gives the event loop a turn when reading has blocked it for some time. All readers of a database share it. */
+class ReadTurns {
+  /** The time at which the first read of this turn of the event loop began. */
+  #beganMs: number | undefined
+
+  isDue(): boolean {
+    return this.#beganMs === undefined || performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS
+  }
+
+  async take(): Promise<void> {
+    // A loop, because the first waiting reader to continue may use up the next turn as well.
+    while (this.#beganMs !== undefined && this.isDue()) await nextTurn()
+    if (this.#beganMs === undefined) {
+      this.#beganMs = performance.now()
+      setImmediate(() => {
+        this.#beganMs = undefined
+      })
+    }
+  }
+}
+
 /**
  * Lets all readers share one connection without a queue. A query is done before any other code runs, so readers never
  * conflict; they only yield to the event loop from time to time. Kysely's own queue wakes every waiting reader after each
@@ -181,23 +211,23 @@ const READ_WITHOUT_TURN_MS = 10
 class SharedReadDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: StatementConnection
-  /** The time at which the first read of this turn of the event loop began. */
-  #beganMs: number | undefined
+  readonly #turns: ReadTurns
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, turns: ReadTurns, limit: ReadLimit | undefined) {
     this.#database = database
-    this.#connection = new StatementConnection(database)
+    this.#connection = new StatementConnection(database, limit)
+    this.#turns = turns
   }
 
   async run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#beganMs === undefined || performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS) await this.#turn()
+    if (this.#turns.isDue()) await this.#turns.take()
     return this.#connection.run(query)
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#turn()
+    await this.#turns.take()
     return this.#connection
   }
 
@@ -217,17 +247,6 @@ class SharedReadDriver implements Driver {
 
   async destroy(): Promise<void> {
     this.#database.close()
-  }
-
-  async #turn(): Promise<void> {
-    // A loop, because the first waiting reader to continue may use up the next turn as well.
-    while (this.#beganMs !== undefined && performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS) await nextTurn()
-    if (this.#beganMs === undefined) {
-      this.#beganMs = performance.now()
-      setImmediate(() => {
-        this.#beganMs = undefined
-      })
-    }
   }
 }
 

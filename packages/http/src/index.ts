@@ -1,3 +1,6 @@
+export { BuildQueue, TooManyAnswers } from './answers/build-queue.ts'
+export { JsonAnswer, MAX_ANSWER_BYTES } from './answers/json-answer.ts'
+export { heaviestMember } from './answers/json-parts.ts'
 export type { RefusalForm } from './broken-request.ts'
 export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
 export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'

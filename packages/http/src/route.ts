@@ -45,10 +45,13 @@ export interface RouteRequest extends Incoming {
   readonly readmit?: () => Promise<void>
 }
 
+/** Content: a text, bytes, bytes in parts, or a stream. */
+export type Content = string | Uint8Array | readonly Uint8Array[] | Readable
+
 /** A response: JSON, other content, or no body. */
 export type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly json?: unknown; readonly content?: never; readonly contentType?: never }
-  | { readonly json?: never; readonly content: string | Uint8Array | Readable; readonly contentType: string }
+  | { readonly json?: never; readonly content: Content; readonly contentType: string }
 )
 
 /** The description of one response in OpenAPI. */

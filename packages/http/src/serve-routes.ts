@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
@@ -10,6 +10,7 @@ import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import {
   type Admitted,
+  type Content,
   type Incoming,
   pathParametersOf,
   type Reply,
@@ -196,8 +197,9 @@ function send(context: Koa.Context, reply: Reply): void {
   }
 }
 
-function bodyOfContent(content: string | Uint8Array | Readable, { res }: Koa.Context): string | Buffer | Readable {
+function bodyOfContent(content: Content, { res }: Koa.Context): string | Buffer | Readable {
   if (typeof content === 'string') return content
+  if (isParts(content)) return Readable.from(content, { objectMode: false, highWaterMark: 1 })
   if (content instanceof Uint8Array) return bufferOver(content)
   // The status is sent already, so a failure can only be shown by ending the connection.
   content.once('error', () => res.destroy())
@@ -207,6 +209,8 @@ function bodyOfContent(content: string | Uint8Array | Readable, { res }: Koa.Con
   })
   return content
 }
+
+const isParts = (content: Content): content is readonly Uint8Array[] => Array.isArray(content)
 
 /** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */
 const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>

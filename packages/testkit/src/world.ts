@@ -20,6 +20,7 @@ import type {
 } from '@penstock/core'
 import { type Db, isPostgresUrl, openDatabase, openSqlite } from '@penstock/db'
 import type { MarkupRenderer } from '@penstock/markup'
+import type { KyselyPlugin } from 'kysely'
 import { temporaryCoreDatabase } from './core-database.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { TemporaryDatabase } from './temporary-database.ts'
@@ -190,16 +191,17 @@ export class World {
   }
 
   #counted(db: Db<CoreTables>): Db<CoreTables> {
-    const read = db.read.withPlugin({
+    const counting: KyselyPlugin = {
       // Kysely also calls this for subqueries, so it must not count.
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
         this.#statements += 1
         return result
       },
-    })
+    }
     return {
-      read,
+      read: db.read.withPlugin(counting),
+      readWithin: (limit) => db.readWithin(limit).withPlugin(counting),
       write: (work, options) => db.write(work, options),
       ...(db.counterIn && { counterIn: db.counterIn }),
       close: () => db.close(),

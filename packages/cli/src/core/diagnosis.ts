@@ -128,7 +128,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
 
 function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): DeliveryQueue {
   const write = () => Promise.reject(new Error('the diagnosis must not write'))
-  return new DeliveryQueue({ read, close, write }, EXPORT_QUEUE)
+  return new DeliveryQueue({ read, readWithin: () => read, close, write }, EXPORT_QUEUE)
 }
 
 /** Reports sources that have waiting exports but are missing from the settings. Every process skips their exports. */

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { ReadLimit } from '@penstock/db'
 import type { Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
 import { referenceSpace } from './file-space.ts'
@@ -37,8 +38,12 @@ export class GitRepository {
   /** The cache of isomorphic-git, which contains indexes of packs. */
   readonly #cache = {}
 
-  constructor(gitdir: string) {
+  readonly #limit: ReadLimit | undefined
+
+  /** @param limit on the messages that are read to be shown */
+  constructor(gitdir: string, limit?: ReadLimit) {
     this.gitdir = gitdir
+    this.#limit = limit
   }
 
   /** Returns the type and content of an object; `undefined` if it does not exist. */
@@ -58,6 +63,16 @@ export class GitRepository {
 
   async commit(oid: string): Promise<CommitObject> {
     return commitOf(await this.#get(oid, 'commit'))
+  }
+
+  /** Returns a commit for an answer. Its message counts to the limit of the request. */
+  async shownCommit(oid: string): Promise<CommitObject> {
+    return this.admitted(await this.commit(oid))
+  }
+
+  /** Returns the object with the message that the limit of the request admits. */
+  admitted<Item extends { readonly message: string }>(object: Item): Item {
+    return this.#limit === undefined ? object : { ...object, message: this.#limit.admit(object.message) }
   }
 
   async commitHeader(oid: string): Promise<CommitHeader> {
@@ -91,7 +106,7 @@ export class GitRepository {
   }
 
   async tag(oid: string): Promise<TagObject> {
-    return tagOf(await this.#get(oid, 'tag'))
+    return this.admitted(tagOf(await this.#get(oid, 'tag')))
   }
 
   /** Returns the id of the commit that an object is or, if it is a tag, refers to; `undefined` if there is none. */

@@ -63,7 +63,7 @@ describe('password and client credentials', () => {
       if (writes === 3) await db.write((tx) => savePasswordHash({ db: tx }, mira.id, next))
       return db.write(inside, options)
     }
-    const core = { ...world.core, db: { read: db.read, write, close: () => db.close() } }
+    const core = { ...world.core, db: { ...db, write } }
     const request = { grantType: 'password', username: 'mira', password: 'correct horse', address: '192.0.2.7' }
     expect(await grantToken(core, request).catch(code)).toBe('invalid_grant')
   })

@@ -1,4 +1,4 @@
-import type { Db } from '@penstock/db'
+import type { Db, ReadLimit } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -14,6 +14,8 @@ import type { RequestFacts } from './request-facts.ts'
 /** The resources that operations use. There is one for the life of the process. */
 export interface Core {
   readonly db: Db<CoreTables>
+  /** Limits the texts that the operation reads from repositories. Default: no limit. */
+  readonly readLimit?: ReadLimit
   readonly clock: Clock
   /** Returns random bytes of the system's CSPRNG. */
   readonly randomBytes: (bytes: number) => Uint8Array

@@ -1,4 +1,4 @@
-import { isBrokenReference, isUnavailable } from '@penstock/db'
+import { isBrokenReference, isUnavailable, type ReadLimit } from '@penstock/db'
 import type { z } from 'zod'
 import { DomainError, forbidden } from '../kit/domain-error.ts'
 import { parseInput } from '../kit/parse-input.ts'
@@ -32,6 +32,10 @@ export class ValidatedInput<Input extends InputSchema> {
 export interface PerformOptions {
   /** The source of reads outside of transactions. Default: the core's. */
   readonly reads?: Reads
+  /** Limits the texts that a query reads; replaces `reads`. Commands are not limited. */
+  readonly readLimit?: ReadLimit
+  /** Set if the operation is run again for the same request, which counts as one call. */
+  readonly isRepeated?: boolean
   /** The request that calls the operation. Default: none, as for the command line. */
   readonly request?: RequestFacts
 }
@@ -44,12 +48,15 @@ export interface PerformOptions {
  * @throws DomainError
  */
 export async function perform<Input extends InputSchema, Result>(
-  core: Core,
+  ownCore: Core,
   actor: Actor,
   operation: Operation<Input, Result>,
   input: unknown,
-  { reads = core.db.read, request = noRequest }: PerformOptions = {},
+  { readLimit, isRepeated = false, request = noRequest, ...options }: PerformOptions = {},
 ): Promise<Result> {
+  const isLimited = readLimit !== undefined && operation.work.kind === 'query'
+  const core: Core = isLimited ? { ...ownCore, readLimit } : ownCore
+  const reads = isLimited ? core.db.readWithin(readLimit) : (options.reads ?? core.db.read)
   requireCaller(actor, operation.caller)
   const isValidated = input instanceof ValidatedInput && input.schema === operation.input
   const parsed: z.output<Input> = isValidated ? input.value : parseInput(operation.input, input)
@@ -58,7 +65,7 @@ export async function perform<Input extends InputSchema, Result>(
   const readContext = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
   const { work, limits, authorize } = operation
   const count = async (isInside: boolean) => {
-    if (limits.length === 0) return
+    if (limits.length === 0 || isRepeated) return
     const limited = {
       context: readContext(),
       input: parsed,

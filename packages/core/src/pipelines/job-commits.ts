@@ -43,7 +43,7 @@ async function commitsOf(
   for (const sha of shas) {
     const oid = fullSha.test(sha) ? await repository.findCommit(sha) : undefined
     if (oid === undefined) continue
-    const commit = commitOfProject(project, { oid, ...(await repository.git.commit(oid)) })
+    const commit = commitOfProject(project, { oid, ...(await repository.git.shownCommit(oid)) })
     found.set(sha, { ...commit, message: commit.message.slice(0, MAX_MESSAGE_LENGTH) })
   }
   return found

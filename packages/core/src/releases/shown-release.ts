@@ -63,7 +63,7 @@ async function commitsOf(
   if (repository === undefined) return commits
   for (const sha of new Set(records.map((record) => record.sha))) {
     if ((await repository.git.commitNamedBy(sha)) !== sha) continue
-    commits.set(sha, commitOfProject(project, { oid: sha, ...(await repository.git.commit(sha)) }))
+    commits.set(sha, commitOfProject(project, { oid: sha, ...(await repository.git.shownCommit(sha)) }))
   }
   return commits
 }

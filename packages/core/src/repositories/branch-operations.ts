@@ -9,6 +9,7 @@ import { pushedCommits } from '../git/pushed-commits.ts'
 import { isRefName } from '../git/repository-path.ts'
 import { findRevision } from '../git/revision.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
+import { inBatches } from '../kit/in-batches.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -188,13 +189,11 @@ async function branchesOf(
   const tips = new Set(references.map(({ oid }) => oid))
   const merged = defaultTip ? await ancestorsAmong(git, defaultTip, tips) : new Set<string>()
   const canPush = can(await standingOf(context, context.actor, project), 'push_code')
-  return Promise.all(
-    references.map(async ({ name, oid }) => ({
-      name,
-      commit: commitOfProject(project, { oid, ...(await git.commit(oid)) }, { withTrailers: false }),
-      isDefault: name === defaultBranch,
-      isMerged: oid !== defaultTip && merged.has(oid),
-      canPush,
-    })),
-  )
+  return inBatches(references, async ({ name, oid }) => ({
+    name,
+    commit: commitOfProject(project, { oid, ...(await git.shownCommit(oid)) }, { withTrailers: false }),
+    isDefault: name === defaultBranch,
+    isMerged: oid !== defaultTip && merged.has(oid),
+    canPush,
+  }))
 }

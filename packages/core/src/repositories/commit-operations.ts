@@ -115,7 +115,7 @@ export const listCommits = query(
         firstParentOnly: input.firstParent ?? false,
       },
     )
-    const page = await pageOfHistory(found, input)
+    const page = await pageOfHistory(repository.git, found, input)
     const oids = input.withStats ? page.items.map(({ oid }) => oid) : []
     const stats = await statsOf(core, repository.git, oids)
     const shown = (commit: HistoryCommit, index: number): CommitWithStats => ({
@@ -149,7 +149,7 @@ export async function readCommit(
   const oid = await repository?.findCommit(sha)
   if (repository === undefined || oid === undefined) throw notFound('Commit')
   return {
-    ...commitOfProject(project, { oid, ...(await repository.git.commit(oid)) }),
+    ...commitOfProject(project, { oid, ...(await repository.git.shownCommit(oid)) }),
     stats: stats === false ? undefined : (await statsOf(core, repository.git, [oid]))[0],
   }
 }
@@ -190,6 +190,7 @@ const emptyPage = { items: [], hasNext: false, total: undefined } as const
 
 /** Returns a page without a total, for which the whole history would have to be read. */
 async function pageOfHistory(
+  git: GitRepository,
   commits: AsyncIterable<HistoryCommit>,
   { page, perPage }: PageRequest,
 ): Promise<Page<HistoryCommit>> {
@@ -198,7 +199,7 @@ async function pageOfHistory(
   let index = 0
   for await (const commit of commits) {
     if (items.length === perPage) return { items, page, perPage, hasNext: true, total: undefined }
-    if (index >= first) items.push(commit)
+    if (index >= first) items.push(git.admitted(commit))
     index += 1
   }
   return { items, page, perPage, hasNext: false, total: undefined }

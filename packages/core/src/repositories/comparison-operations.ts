@@ -85,7 +85,7 @@ export const findMergeBase = query(
     const [headSha, startSha, ...otherShas] = await commitsNamed(repository, refs)
     const { base } = await requireRange(repository!.git, { headSha: headSha!, startSha: startSha!, otherShas })
     if (base === undefined) throw notFound('Merge Base')
-    return commitOfProject(subject, { oid: base.oid, ...(await repository!.git.commit(base.oid)) })
+    return commitOfProject(subject, { oid: base.oid, ...(await repository!.git.shownCommit(base.oid)) })
   },
 )
 

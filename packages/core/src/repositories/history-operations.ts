@@ -118,7 +118,7 @@ export const blameFile = query(
     }
     const known = new Map<string, Commit>()
     for (const { oid } of groups)
-      if (!known.has(oid)) known.set(oid, commitOfProject(subject, { oid, ...(await git.commit(oid)) }))
+      if (!known.has(oid)) known.set(oid, commitOfProject(subject, { oid, ...(await git.shownCommit(oid)) }))
     return groups.map((group) => ({ commit: known.get(group.oid)!, lines: group.lines }))
   },
 )

@@ -6,6 +6,7 @@ import type { GitRepository, WritableRepository } from '../git/git-repository.ts
 import { isRefName } from '../git/repository-path.ts'
 import { findRevision } from '../git/revision.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { inBatches } from '../kit/in-batches.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
@@ -194,11 +195,11 @@ async function tagsOf(
   references: readonly GitReference[],
 ): Promise<Tag[]> {
   if (git === undefined) return []
-  const tags = references.map(async ({ name, oid }): Promise<Tag | undefined> => {
+  const tags = await inBatches(references, async ({ name, oid }): Promise<Tag | undefined> => {
     const sha = await git.commitNamedBy(oid)
     if (sha === undefined) return undefined
-    const commit = commitOfProject(project, { oid: sha, ...(await git.commit(sha)) }, { withTrailers: false })
+    const commit = commitOfProject(project, { oid: sha, ...(await git.shownCommit(sha)) }, { withTrailers: false })
     return { name, target: oid, commit, annotation: oid === sha ? undefined : await git.tag(oid) }
   })
-  return (await Promise.all(tags)).filter((tag) => tag !== undefined)
+  return tags.filter((tag) => tag !== undefined)
 }

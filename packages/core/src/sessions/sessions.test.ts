@@ -196,7 +196,7 @@ describe.each([
         if (writes === 3) await applyChange()
         return db.write(inside, options)
       }
-      return work({ ...world.core, db: { read: db.read, write, close: () => db.close() } })
+      return work({ ...world.core, db: { ...db, write } })
     }
     const login = { login: 'mira', password: PASSWORD, address: '::1' }
     expect(await runWithChange((core) => signIn(core, login, undefined))).toEqual({ kind: 'wrong_login_or_password' })

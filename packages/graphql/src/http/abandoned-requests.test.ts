@@ -60,6 +60,7 @@ function heldCore(): Core {
     ...world.core,
     db: {
       read,
+      readWithin: (limit) => db.readWithin(limit),
       close: () => db.close(),
       write: (work, options) =>
         db.write(async (tx) => {

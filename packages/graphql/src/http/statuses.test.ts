@@ -46,7 +46,12 @@ async function start(options: Parameters<typeof GraphqlServer.start>[0] = {}): P
   const { db } = world.core
   const core: Core = {
     ...world.core,
-    db: { read, write: (work, given) => db.write(work, given), close: () => db.close() },
+    db: {
+      read,
+      readWithin: (limit) => db.readWithin(limit),
+      write: (work, given) => db.write(work, given),
+      close: () => db.close(),
+    },
   }
   const write = (line: string) => {
     logged += line

@@ -6,6 +6,7 @@ import {
   type Reply,
   type RequestErrorKind,
   RequestProblem,
+  TooManyAnswers,
   TooManyUploads,
 } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
@@ -108,7 +109,7 @@ export function renderError(thrown: unknown, incoming: Incoming): Reply {
   if (error instanceof DomainError) return toReply(toRestError(error))
   if (error instanceof RequestProblem) return toReply(requestError(error, incoming))
   if (error instanceof MalformedForm) return toReply(badRequest())
-  if (error instanceof TooManyUploads) {
+  if (error instanceof TooManyUploads || error instanceof TooManyAnswers) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds) }
     return toReply(new RestError(503, { message: '503 Service Unavailable' }, headers))
   }

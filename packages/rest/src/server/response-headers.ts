@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { headerName } from '@penstock/core'
 import type { Incoming, Reply } from '@penstock/http'
@@ -102,7 +102,19 @@ export function withEtag(reply: Reply, { method, raw }: Incoming): Reply {
   return { status: 304, headers: kept }
 }
 
-const etagOf = (content: string | Uint8Array): string => `W/"${hash('sha256', content, 'hex').slice(0, 32)}"`
+function etagOf(content: string | Uint8Array | readonly Uint8Array[]): string {
+  const digest = isParts(content) ? digestOfParts(content) : hash('sha256', content, 'hex')
+  return `W/"${digest.slice(0, 32)}"`
+}
+
+const isParts = (content: string | Uint8Array | readonly Uint8Array[]): content is readonly Uint8Array[] =>
+  Array.isArray(content)
+
+function digestOfParts(parts: readonly Uint8Array[]): string {
+  const digest = createHash('sha256')
+  for (const part of parts) digest.update(part)
+  return digest.digest('hex')
+}
 
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')

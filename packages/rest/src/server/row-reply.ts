@@ -1,27 +1,43 @@
 import type { Core, KeysetPage, Page } from '@penstock/core'
-import type { Reply, RouteRequest } from '@penstock/http'
+import { heaviestMember, JsonAnswer, MAX_ANSWER_BYTES, type Reply, type RouteRequest } from '@penstock/http'
 import { keysetHeaders, type ListRequest, pageHeaders } from '../routing/page-headers.ts'
 import { noNames } from '../routing/parameter-names.ts'
 import type { RequestParameters } from '../routing/request-parameters.ts'
 import { type JsonContext, type RestRoute, successStatus } from '../routing/route.ts'
 
-/** Returns the reply for the result of a row's operation. */
-export function replyTo(
-  row: RestRoute,
+/** The reply of a row, or the reason why it would be too large. */
+export type Built =
+  | { readonly kind: 'reply'; readonly isKeyset: boolean; readonly reply: Reply }
+  | {
+      readonly kind: 'too_large'
+      readonly isKeyset: boolean
+      /** The number of rows that fit. */
+      readonly fittingRows: number
+      /** The member with the most text. */
+      readonly member: string | undefined
+    }
+
+export interface ReplyRequest {
+  readonly row: RestRoute
+  readonly request: RouteRequest
+  readonly parameters: RequestParameters
+  readonly core: Core
+}
+
+/** Returns the reply for the result of a row's operation. Its JSON is written while rows are converted, up to the limit. */
+export async function replyTo(
   result: unknown,
-  request: RouteRequest,
-  { values }: RequestParameters,
-  { settings, clock }: Core,
-): Reply {
+  { row, request, parameters: { values }, core: { settings, clock } }: ReplyRequest,
+): Promise<Built> {
   const { shape, content, operation, names = noNames } = row
-  if (result === undefined) return { status: 204 }
-  if (row.isUnchanged?.(result)) return { status: 304 }
+  if (result === undefined) return whole({ status: 204 })
+  if (row.isUnchanged?.(result)) return whole({ status: 304 })
   const status = row.isCreated?.(result) ? 201 : successStatus(row)
-  if (shape === undefined && content === undefined) return { status }
-  const headers = row.headers?.(result)
+  if (shape === undefined && content === undefined) return whole({ status })
+  const ownHeaders = row.headers?.(result)
   if (content !== undefined) {
     const { type, body } = content(result)
-    return { status, ...(headers && { headers }), content: body, contentType: type }
+    return whole({ status, ...(ownHeaders && { headers: ownHeaders }), content: body, contentType: type })
   }
   const context: JsonContext = {
     externalUrl: settings.externalUrl,
@@ -35,10 +51,40 @@ export function replyTo(
     names,
     values,
   }
-  if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, list), json: result.items.map(of) }
-  if (isPage(result)) return { status, headers: pageHeaders(result, list), json: result.items.map(of) }
-  return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }
+  const isKeyset = isKeysetPage(result)
+  const answer = new JsonAnswer(MAX_ANSWER_BYTES)
+  const rows = isKeyset || isPage(result) ? result.items : Array.isArray(result) ? result : undefined
+  if (rows === undefined) {
+    const value = of(result)
+    if (!(await answer.value(value))) return tooLarge(0, value)
+  } else {
+    const fittingRows = await answer.list(rows, of)
+    if (fittingRows < rows.length) return { ...tooLarge(fittingRows, of(rows[0])), isKeyset }
+  }
+  const headers = isKeyset ? keysetHeaders(result, list) : isPage(result) ? pageHeaders(result, list) : ownHeaders
+  const reply = { status, ...(headers && { headers }), content: answer.end(), contentType: 'application/json' }
+  return { kind: 'reply', isKeyset, reply }
 }
+
+/** Returns the member with the most text in the JSON of a result. */
+export function heaviestMemberOf(
+  result: unknown,
+  { row, core: { settings, clock } }: ReplyRequest,
+): string | undefined {
+  const first: unknown =
+    isKeysetPage(result) || isPage(result) ? result.items[0] : Array.isArray(result) ? result[0] : result
+  const { externalUrl, serviceName } = settings
+  return heaviestMember(row.shape?.of(first as never, { externalUrl, serviceName, nowMs: clock.nowMs() }))
+}
+
+const whole = (reply: Reply): Built => ({ kind: 'reply', isKeyset: false, reply })
+
+const tooLarge = (fittingRows: number, value: unknown): Built & { kind: 'too_large' } => ({
+  kind: 'too_large',
+  isKeyset: false,
+  fittingRows,
+  member: heaviestMember(value),
+})
 
 const has = (value: unknown, ...keys: string[]): boolean =>
   typeof value === 'object' && value !== null && keys.every((key) => key in value)

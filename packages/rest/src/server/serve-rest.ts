@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { type Core, headerName, settingOf } from '@penstock/core'
 import {
+  BuildQueue,
   type Incoming,
   type Reply,
   type ServedRoute,
@@ -85,6 +86,7 @@ export function restListener(options: RestOptions): RequestListener {
     authenticate: options.authenticate ?? authenticate,
     throttle,
     documents: new DocumentReader(),
+    longAnswers: new BuildQueue(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
   const extras = [

@@ -1,8 +1,16 @@
 import { DomainError, perform, requireCaller, toRequestFacts } from '@penstock/core'
-import { type FormRules, factsIn, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
+import {
+  type BuildQueue,
+  type FormRules,
+  factsIn,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+} from '@penstock/http'
 import { z } from 'zod'
 import { toRestError } from '../routing/error-response.ts'
 import { API_PREFIX, type RestRoute } from '../routing/route.ts'
+import { boundedReply, changeTooLargeToShow } from './bounded-query.ts'
 import { redirectFormerPath } from './former-path.ts'
 import {
   bodyRulesFor,
@@ -15,7 +23,9 @@ import {
 import { type InputDeps, operationInput, requestParameters, requireJsonFormat } from './row-input.ts'
 import { replyTo } from './row-reply.ts'
 
-export interface RowDeps extends CallerDeps, InputDeps {}
+export interface RowDeps extends CallerDeps, InputDeps {
+  readonly longAnswers: BuildQueue
+}
 
 /** The body schema of all routes: an optional body, for any method. */
 const optionalBody = z.unknown()
@@ -59,8 +69,14 @@ async function answer(row: RestRoute, request: RouteRequest, early: EarlyCaller,
     requireCaller(actor, row.operation.caller)
     const input = await operationInput(row, request, parameters, deps)
     const facts = toRequestFacts(factsIn(request, core.settings.serviceName))
+    // Files are exempt: they have limits of their own, and are sent as streams.
+    if (row.operation.work.kind === 'query' && row.shape !== undefined) {
+      return await boundedReply({ row, request, parameters, core, actor, input, facts, queue: deps.longAnswers })
+    }
     const result = await perform(core, actor, row.operation, input, { request: facts })
-    return replyTo(row, result, request, parameters, core)
+    const built = await replyTo(result, { row, request, parameters, core })
+    if (built.kind === 'too_large') throw changeTooLargeToShow(built.member)
+    return built.reply
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     await redirectFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })

@@ -1,0 +1,148 @@
+import {
+  type Actor,
+  DomainError,
+  parseInput,
+  perform,
+  type ReadLimit,
+  ReadLimitExceeded,
+  type RequestFacts,
+} from '@penstock/core'
+import { type BuildQueue, MAX_ANSWER_BYTES, type Reply } from '@penstock/http'
+import { RestError } from '../routing/rest-error.ts'
+import { type Built, heaviestMemberOf, type ReplyRequest, replyTo } from './row-reply.ts'
+import { TextLimit } from './text-limit.ts'
+
+/** The characters that most requests read at most. One that needs more waits for its turn, and begins again. */
+const SHORT_READ_CHARACTERS = 1024 * 1024
+/** The characters that a request may read. Twice the maximum size of an answer, because some texts are only read for others. */
+const MAX_READ_CHARACTERS = 2 * MAX_ANSWER_BYTES
+
+export interface BoundedQuery extends ReplyRequest {
+  readonly actor: Actor
+  readonly input: object
+  readonly facts: RequestFacts
+  readonly queue: BuildQueue
+}
+
+/** The result of an attempt: `unread` if the texts exceed the limit on reading. */
+type Attempt = Built | 'unread'
+
+/**
+ * Answers a query with at most `MAX_ANSWER_BYTES` of JSON, and reads a limited amount of text for it. A page by number is
+ * whole; a page by cursor may be shorter than requested.
+ *
+ * @throws RestError 413 that names the largest page that fits, or the member that is too large
+ */
+export async function boundedReply(query: BoundedQuery): Promise<Reply> {
+  const short = await attempt(query, { limit: new TextLimit(SHORT_READ_CHARACTERS) })
+  if (short !== 'unread' && short.kind === 'reply') return short.reply
+  return query.queue.run(query.request.source, () => longReply(query))
+}
+
+async function longReply(query: BoundedQuery): Promise<Reply> {
+  const requested = requestedRows(query)
+  const first = await repeated(query, requested)
+  if (first !== 'unread' && first.kind === 'reply') return first.reply
+  const largest = requested === undefined ? 0 : await largestPage(query, requested, first)
+  if (typeof largest !== 'number') return largest
+  if (largest > 0)
+    throw refusal(`The page would be larger than ${MAX_ANSWER}. The largest per_page that fits is ${largest}.`)
+  throw memberTooLarge((await heaviestMemberRead(query)) ?? (first === 'unread' ? undefined : first.member))
+}
+
+/**
+ * Returns the largest number of rows that fit, or 0 if not even one does. Returns the reply of a shorter page instead if pages
+ * have cursors.
+ *
+ * @param tooLarge the attempt with the requested number of rows
+ */
+async function largestPage(query: BoundedQuery, requested: number, tooLarge: Attempt): Promise<number | Reply> {
+  let [fitting, excessive] = boundsAfter(tooLarge, { rows: requested, fitting: 0, excessive: requested })
+  let isByCursor = tooLarge !== 'unread' && tooLarge.isKeyset
+  while (excessive - fitting > 1 || (isByCursor && fitting > 0)) {
+    const rows = isByCursor && fitting > 0 ? fitting : (fitting + excessive) >> 1
+    const built = await repeated(query, rows)
+    if (built !== 'unread') isByCursor = built.isKeyset
+    if (built !== 'unread' && built.kind === 'reply' && isByCursor) return built.reply
+    ;[fitting, excessive] = boundsAfter(built, { rows, fitting, excessive })
+  }
+  return fitting
+}
+
+/** Returns the number of rows that fit for certain, and the number that does not, after an attempt with `rows`. */
+function boundsAfter(
+  attempt: Attempt,
+  { rows, fitting, excessive }: { readonly rows: number; readonly fitting: number; readonly excessive: number },
+): [number, number] {
+  if (attempt === 'unread') return [Math.min(fitting, rows - 1), rows]
+  if (attempt.kind === 'reply') return [rows, excessive]
+  return [attempt.fittingRows, attempt.fittingRows + 1]
+}
+
+/** Returns the number of rows that the query may return at most; `undefined` if it has no pages. */
+function requestedRows({ row, input }: BoundedQuery): number | undefined {
+  const { perPage } = parseInput(row.operation.input, input) as { readonly perPage?: number }
+  return perPage
+}
+
+const repeated = (query: BoundedQuery, rows: number | undefined): Promise<Attempt> =>
+  attempt(query, {
+    limit: new TextLimit(MAX_READ_CHARACTERS),
+    isRepeated: true,
+    ...(rows !== undefined && { rows }),
+  })
+
+interface AttemptOptions {
+  readonly limit: ReadLimit
+  readonly isRepeated?: boolean
+  readonly rows?: number
+}
+
+async function attempt(query: BoundedQuery, options: AttemptOptions): Promise<Attempt> {
+  try {
+    return await replyTo(await resultOf(query, options), query)
+  } catch (error) {
+    if (error instanceof ReadLimitExceeded) return 'unread'
+    throw error
+  }
+}
+
+const resultOf = (
+  { core, actor, row, input, facts }: BoundedQuery,
+  { limit, isRepeated = false, rows }: AttemptOptions,
+): Promise<unknown> =>
+  perform(core, actor, row.operation, rows === undefined ? input : { ...input, perPage: rows }, {
+    request: facts,
+    readLimit: limit,
+    isRepeated,
+  })
+
+/** Returns the member with the most text in the first row. Texts beyond the limit are read as empty for that. */
+async function heaviestMemberRead(query: BoundedQuery): Promise<string | undefined> {
+  const limit = new TextLimit(MAX_READ_CHARACTERS, true)
+  const rows = requestedRows(query)
+  try {
+    return heaviestMemberOf(
+      await resultOf(query, { limit, isRepeated: true, ...(rows !== undefined && { rows: 1 }) }),
+      query,
+    )
+  } catch (error) {
+    // An empty text in place of one in a format of our own cannot be parsed.
+    if (error instanceof DomainError) throw error
+    return undefined
+  }
+}
+
+const MAX_ANSWER = `${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
+
+const memberTooLarge = (member: string | undefined): RestError =>
+  refusal(`The answer would be larger than ${MAX_ANSWER}${member === undefined ? '' : ` because of '${member}'`}.`)
+
+const refusal = (reason: string): RestError =>
+  new RestError(413, { message: `413 Request Entity Too Large - ${reason}` })
+
+/** Returns the error for a change with a result that is too large to be shown. */
+export const changeTooLargeToShow = (member: string | undefined): RestError =>
+  refusal(
+    `The change was made, but its result would be larger than ${MAX_ANSWER}${member === undefined ? '' : ` because of '${member}'`}.`,
+  )

@@ -1,0 +1,30 @@
+import { type ReadLimit, ReadLimitExceeded } from '@penstock/core'
+
+/** The length of texts that are kept, because they may be ids. */
+const SHORT_LENGTH = 256
+
+/**
+ * Limits the texts that one request reads from the database and from repositories. Texts that the response does not show count too, because
+ * they are in memory as well.
+ */
+export class TextLimit implements ReadLimit {
+  readonly #maxCharacters: number
+  readonly #isCut: boolean
+  #characters = 0
+
+  /**
+   * @param isCut whether long texts beyond the limit are read as empty, until twice as many characters are read; otherwise they
+   *   end the request
+   */
+  constructor(maxCharacters: number, isCut = false) {
+    this.#maxCharacters = maxCharacters
+    this.#isCut = isCut
+  }
+
+  admit(text: string): string {
+    this.#characters += text.length
+    if (this.#characters <= this.#maxCharacters) return text
+    if (this.#isCut && this.#characters <= 2 * this.#maxCharacters) return text.length > SHORT_LENGTH ? '' : text
+    throw new ReadLimitExceeded(`A request may read at most ${this.#maxCharacters} characters`)
+  }
+}
