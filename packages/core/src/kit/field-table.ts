@@ -146,6 +146,12 @@ export const object = <Column extends string, Schema extends z.ZodType<object>>(
   fallback: z.output<Schema>,
 ) => new Field<z.output<Schema>, Column>(column, { type: 'object', schema, fallback, hasDefault: true, rules: [] })
 
+/**
+ * The limit of a description that lists of other things repeat, such as that of a label. On GitLab it is 1,048,576, but an
+ * issue has up to a hundred labels.
+ */
+export const MAX_LISTED_TEXT = 65_536
+
 export const notBlank = (value: string) => value === '' && errorTexts.blank
 /** Unlike `notBlank`, also rejects a value of white space only. */
 export const hasText = (value: string) => value.trim() === '' && errorTexts.blank

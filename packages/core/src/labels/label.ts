@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounded, MAX_INTEGER } from '../kit/common-fields.ts'
 import { errorTexts } from '../kit/error-texts.ts'
-import { changesOf, id, matches, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
+import { changesOf, id, MAX_LISTED_TEXT, matches, maxLength, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
 import { pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'
@@ -20,7 +20,7 @@ export const labelDraft = {
     .parse(z.string().trim().max(255).transform(colorCodeOf))
     .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code')),
   /** An empty text is kept, as on GitLab. */
-  description: text('description').optional().parse(z.string().max(1_048_576).nullish()),
+  description: text('description').check(maxLength(MAX_LISTED_TEXT)).optional().parse(z.string().nullish()),
   /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */
   priority: bounded('priority', 0, MAX_INTEGER).optional(),
 }

@@ -6,6 +6,7 @@ import {
   type FieldErrors,
   id,
   int,
+  MAX_LISTED_TEXT,
   maxCharacters,
   maxLength,
   notBlank,
@@ -44,7 +45,7 @@ const anyDay = z.union([day, z.string().regex(/^\d{5,9}-\d{2}-\d{2}$/)])
 /** The fields that a user sets. */
 export const milestoneDraft = {
   title: text('title').parse(z.string().transform(withoutHtml)).check(notBlank, maxCharacters(MAX_TITLE)),
-  description: text('description').check(maxLength(1_048_576)).optional().parse(z.string().nullable().optional()),
+  description: text('description').check(maxLength(MAX_LISTED_TEXT)).optional().parse(z.string().nullable().optional()),
   startDate: dayField('start_date').parse(anyDay).check(notTooLate).optional(),
   dueDate: dayField('due_date').parse(anyDay).check(notTooLate).optional(),
 }
