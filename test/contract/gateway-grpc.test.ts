@@ -34,7 +34,10 @@ function admitAll(upstream: Upstream, streams: boolean): Ingest {
   return {
     admit: () => admittedWithoutToken,
     maxBufferedBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
+    refusalBeforeBody: () => undefined,
     reserve: () => undefined,
+    reserveArrived: () => undefined,
+    bodyEnded: () => {},
     abandon: () => {},
     sendBuffered: (call, body) =>
       upstream.send({ ...call, body, contentLength: body.length, deadlineMs: deadlineMs(call.deadlineMs) }),

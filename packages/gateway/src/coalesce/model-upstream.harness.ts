@@ -120,6 +120,7 @@ export function exportCall(changes: Partial<ExportCall> & { readonly owner?: Tok
     },
     onClientGone: undefined,
     reservedBytes: 0,
+    arriving: undefined,
     sentAtMs: undefined,
     trusted: noHeaders,
     ...fields,

@@ -1,4 +1,5 @@
 import type { Encoding } from '@penstock/otlp'
+import type { ArrivingBody } from '../limits/arriving-body.ts'
 import type { Admitted } from './admission.ts'
 import type { IngestSignal } from './signals.ts'
 import type { Transport } from './transport.ts'
@@ -33,6 +34,8 @@ export interface ExportCall {
   onClientGone: (() => void) | undefined
   /** The bytes that the gate has reserved for this call in the budgets. */
   reservedBytes: number
+  /** The body in the budget, while it arrives in pieces. */
+  arriving: ArrivingBody | undefined
   /** The time of the clock when the gate passed the call on; set only if the access log needs it (O-13). */
   sentAtMs: number | undefined
 }

@@ -30,3 +30,10 @@ test('does not hold the first piece of a body that is not complete', () => {
   expect(body.bytes().buffer).not.toBe(piece.buffer)
   expect(Buffer.from(body.bytes()).toString()).toBe('abc')
 })
+
+test('allocates for what has arrived, not for what is declared', () => {
+  const body = new BodyBuffer(64 * 1024 * 1024)
+  body.add(Buffer.alloc(100_000))
+  body.add(Buffer.alloc(1))
+  expect(body.bytes().buffer.byteLength).toBeLessThanOrEqual(200_000)
+})

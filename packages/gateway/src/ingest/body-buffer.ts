@@ -2,8 +2,8 @@ const SMALLEST_ROOM = 16 * 1024
 const empty = new Uint8Array(0)
 
 /**
- * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, so that
- * a body that arrives byte by byte takes at most twice its size. The first piece of a body that is not complete is copied at
+ * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, which grows with
+ * them, so that a body takes at most twice the size of what has arrived of it, however long it is said to be. The first piece of a body that is not complete is copied at
  * once, because it may be part of a larger allocation, which a slow client must not hold.
  */
 export class BodyBuffer {
@@ -34,7 +34,10 @@ export class BodyBuffer {
   }
 
   #grow(neededBytes: number): void {
-    const room = Math.max(neededBytes, this.#expectedBytes ?? Math.max(SMALLEST_ROOM, 2 * this.#length))
+    const room = Math.max(
+      neededBytes,
+      Math.min(this.#expectedBytes ?? Infinity, Math.max(SMALLEST_ROOM, 2 * this.#length)),
+    )
     const larger = Buffer.allocUnsafeSlow(room)
     larger.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = larger

@@ -13,12 +13,13 @@ import type { Transport } from '../contract/transport.ts'
 import type { Upstream } from '../contract/upstream.ts'
 import { upstreamDeadlineMs } from '../contract/upstream-deadline.ts'
 import type { ClientSketch } from '../enforcement/client-sketch.ts'
+import type { ArrivingBody } from '../limits/arriving-body.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Cell } from '../metrics/registry.ts'
 import type { AdmissionController } from './admission-controller.ts'
-import type { Ingest } from './ingest.ts'
+import type { Ingest, RefusableBody } from './ingest.ts'
 
 export interface GateParts {
   readonly clock: Clock
@@ -71,22 +72,36 @@ export class Gate implements Ingest {
     return isRewritten ? Number.POSITIVE_INFINITY : MAX_BUFFERED_BYTES
   }
 
+  refusalBeforeBody(call: ExportCall): Refusal | undefined {
+    return this.#parts.budget.mayBegin(call.declaredBytes ?? 0) ? undefined : this.#noRoom()
+  }
+
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
-    const { budget, random } = this.#parts
-    if (budget.reserve(call.admitted.token?.id, bytes)) {
-      call.reservedBytes += bytes
-      this.#inFlightBytes[call.transport].value += bytes
-      return undefined
-    }
-    const message = 'The gateway already buffers as many bytes as it may. Send this request again later.'
-    return { kind: 'overloaded', message, retryAfterSeconds: retryAfterSeconds(random) }
+    if (!this.#parts.budget.reserve(call.admitted.token?.id, bytes)) return this.#noRoom()
+    this.#reserved(call, bytes)
+    return undefined
+  }
+
+  reserveArrived(call: ExportCall, bytes: number, body: RefusableBody): Refusal | undefined {
+    const { budget } = this.#parts
+    call.arriving ??= this.#beginBody(call, body)
+    const reserved = budget.grow(call.arriving, bytes)
+    if (reserved === undefined) return this.#noRoom()
+    this.#reserved(call, reserved)
+    return undefined
+  }
+
+  bodyEnded(call: ExportCall): void {
+    const { arriving } = call
+    if (arriving === undefined) return
+    call.arriving = undefined
+    this.#parts.budget.end(arriving)
+    this.#release(call, arriving.surplusBytes)
   }
 
   abandon(call: ExportCall): void {
-    if (call.reservedBytes === 0) return
-    this.#parts.budget.release(call.admitted.token?.id, call.reservedBytes)
-    this.#inFlightBytes[call.transport].value -= call.reservedBytes
-    call.reservedBytes = 0
+    this.bodyEnded(call)
+    this.#release(call, call.reservedBytes)
   }
 
   async sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
@@ -136,6 +151,36 @@ export class Gate implements Ingest {
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve
     })
+  }
+
+  #beginBody(call: ExportCall, body: RefusableBody): ArrivingBody {
+    const { budget, maxBodyBytes } = this.#parts
+    return budget.begin(call.admitted.token?.id, call.declaredBytes ?? maxBodyBytes, call.reservedBytes, {
+      get isPaused() {
+        return body.isPaused
+      },
+      refuse: () => {
+        body.refuseBody(this.#noRoom())
+        this.abandon(call)
+      },
+    })
+  }
+
+  #noRoom(): Refusal {
+    const message = 'The gateway already buffers as many bytes as it may. Send this request again later.'
+    return { kind: 'overloaded', message, retryAfterSeconds: retryAfterSeconds(this.#parts.random) }
+  }
+
+  #reserved(call: ExportCall, bytes: number): void {
+    call.reservedBytes += bytes
+    this.#inFlightBytes[call.transport].value += bytes
+  }
+
+  #release(call: ExportCall, bytes: number): void {
+    if (bytes === 0) return
+    this.#parts.budget.release(call.admitted.token?.id, bytes)
+    this.#inFlightBytes[call.transport].value -= bytes
+    call.reservedBytes -= bytes
   }
 
   #begin(call: ExportCall): void {
@@ -212,6 +257,8 @@ export class Gate implements Ingest {
       },
     })
     body.once('error', (error) => stream.destroy(error))
+    // The body may fail before upstream listens to its errors, and an error without a listener would end the process.
+    stream.on('error', () => {})
     stream.once('close', () => {
       if (!body.readableEnded) body.unpipe(stream)
     })

@@ -11,7 +11,7 @@ import { BodyBuffer } from './body-buffer.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
-import type { Ingest } from './ingest.ts'
+import type { Ingest, RefusableBody } from './ingest.ts'
 
 /** The state that all calls of a front share. */
 export interface GrpcExportContext extends InflationRules {
@@ -35,7 +35,7 @@ export interface GrpcExportStart {
 }
 
 /** Handles one unary Export call, from its first DATA frame to its trailers. Its message is buffered or streamed. */
-export class GrpcExport implements BodySource {
+export class GrpcExport implements BodySource, RefusableBody {
   /** The index of this call in the list of the front. */
   index = -1
   readonly #stream: Http2Stream
@@ -81,6 +81,7 @@ export class GrpcExport implements BodySource {
   end(): void {
     if (this.#isOver) return
     this.#hasEnded = true
+    if (this.#call !== undefined) this.#context.ingest.bodyEnded(this.#call)
     if (this.#messageBytes < 0) this.#protocolError('the request has no message')
     else if (this.#gotBytes < this.#messageBytes) this.#protocolError('the message is shorter than its prefix says')
     else if (this.#buffered !== undefined) this.#checkBuffered(this.#buffered.bytes())
@@ -104,6 +105,8 @@ export class GrpcExport implements BodySource {
   /** Ends the call if its message has stopped arriving or is not complete at the client's deadline (P-23). */
   endIfSlow(nowMs: number, idleBodyTimeoutMs: number): void {
     if (this.#isOver || this.#hasEnded) return
+    // A message that arrived in one piece, but whose stream does not end, can be refused from now on.
+    if (this.#gotBytes > 0) this.#context.ingest.reserveArrived(this.#call!, 0, this)
     const { deadlineMs } = this.#start
     if (deadlineMs !== undefined && nowMs >= deadlineMs) {
       this.#fail({
@@ -111,7 +114,7 @@ export class GrpcExport implements BodySource {
         message: 'the message was not complete at the deadline of the client',
         retryDelayMs: undefined,
       })
-    } else if (this.#isFull) {
+    } else if (this.isPaused) {
       // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       this.#lastDataMs = nowMs
     } else if (nowMs - this.#lastDataMs >= idleBodyTimeoutMs) {
@@ -132,12 +135,16 @@ export class GrpcExport implements BodySource {
     this.#resumeIfReady()
   }
 
-  get #isFull(): boolean {
+  get isPaused(): boolean {
     return this.#isReaderFull || this.#isInflaterFull
   }
 
+  refuseBody(refusal: Refusal): void {
+    this.#refuse(refusal)
+  }
+
   #resumeIfReady(): void {
-    if (!this.#isFull && !this.#hasEnded) this.#stream.resume()
+    if (!this.isPaused && !this.#hasEnded) this.#stream.resume()
   }
 
   /** Handles the prefix of the message. Returns whether the message is to be read. */
@@ -152,7 +159,7 @@ export class GrpcExport implements BodySource {
     }
     if (bytes > maxBodyBytes) return this.#refuseSize()
     const call = this.#callOf(bytes, isCompressed ? contentEncoding : '')
-    const refusal = ingest.reserve(call, bytes)
+    const refusal = ingest.refusalBeforeBody(call)
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
@@ -174,6 +181,7 @@ export class GrpcExport implements BodySource {
       admitted,
       onClientGone: undefined,
       reservedBytes: 0,
+      arriving: undefined,
       sentAtMs: undefined,
       trusted: noHeaders,
     }
@@ -183,13 +191,24 @@ export class GrpcExport implements BodySource {
     this.#gotBytes += part.length
     if (this.#gotBytes > this.#messageBytes) {
       this.#protocolError('the request has more than one message')
+      return
+    }
+    const refusal = this.#reserve(part.length)
+    if (refusal !== undefined) {
+      this.#refuse(refusal)
     } else if (this.#buffered !== undefined) {
       this.#buffered.add(part)
     } else if (this.#streamed !== undefined && !this.#streamed.destroyed) {
       if (this.#sizeCheck?.write(part) === false) this.#isInflaterFull = true
       if (!this.#streamed.add(part)) this.#isReaderFull = true
-      if (this.#isFull) this.#stream.pause()
+      if (this.isPaused) this.#stream.pause()
     }
+  }
+
+  #reserve(bytes: number): Refusal | undefined {
+    const { ingest } = this.#context
+    const call = this.#call!
+    return bytes === this.#messageBytes ? ingest.reserve(call, bytes) : ingest.reserveArrived(call, bytes, this)
   }
 
   #pass(call: ExportCall): void {

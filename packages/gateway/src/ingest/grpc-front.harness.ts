@@ -53,6 +53,16 @@ export class ScriptedIngest implements Ingest {
     return this.buffersBodies ? Number.POSITIVE_INFINITY : 0
   }
 
+  refusalBeforeBody(): Refusal | undefined {
+    return this.noRoom
+  }
+
+  reserveArrived(call: ExportCall, bytes: number): Refusal | undefined {
+    return this.reserve(call, bytes)
+  }
+
+  bodyEnded(): void {}
+
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
     if (this.noRoom !== undefined) return this.noRoom
     call.reservedBytes += bytes

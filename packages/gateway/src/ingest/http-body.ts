@@ -4,7 +4,7 @@ import type { Refusal } from '../contract/refusals.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
-import type { Ingest } from './ingest.ts'
+import type { Ingest, RefusableBody } from './ingest.ts'
 import { tooLarge } from './request-validator.ts'
 
 /** Receives the events of a request body. */
@@ -27,10 +27,12 @@ export interface BodyRules extends InflationRules {
  * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered
  * first, and streamed if it becomes too long.
  */
-export class RequestBody implements BodySource {
+export class RequestBody implements BodySource, RefusableBody {
   readonly #call: ExportCall
   readonly #rules: BodyRules
   readonly #owner: BodyOwner
+  /** Whether the body ends when its declared length has arrived. Over HTTP/2 the stream ends separately. */
+  readonly #endsWithLength: boolean
   #wireBytes = 0
   readonly #maxBufferedBytes: number
   /** The buffered body; `undefined` if the body is streamed. */
@@ -43,7 +45,8 @@ export class RequestBody implements BodySource {
   #isReaderFull = false
   #isInflaterFull = false
 
-  constructor(call: ExportCall, rules: BodyRules, owner: BodyOwner) {
+  constructor(call: ExportCall, rules: BodyRules, owner: BodyOwner, endsWithLength: boolean) {
+    this.#endsWithLength = endsWithLength
     this.#call = call
     this.#rules = rules
     this.#owner = owner
@@ -69,8 +72,13 @@ export class RequestBody implements BodySource {
     return !this.isPaused
   }
 
+  refuseBody(refusal: Refusal): void {
+    this.#owner.bodyRefused(refusal)
+  }
+
   end(): void {
     this.#isEnded = true
+    this.#rules.ingest.bodyEnded(this.#call)
     if (this.#wireBytes === 0) this.#owner.bodyEmpty()
     else if (this.#buffered !== undefined) this.#check(this.#buffered.bytes())
     else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
@@ -101,7 +109,8 @@ export class RequestBody implements BodySource {
   #refusal(bytes: number): Refusal | undefined {
     const { ingest, maxBodyBytes } = this.#rules
     if (this.#wireBytes > maxBodyBytes) return tooLarge(maxBodyBytes)
-    return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
+    const isWhole = this.#endsWithLength && bytes === this.#call.declaredBytes
+    return isWhole ? ingest.reserve(this.#call, bytes) : ingest.reserveArrived(this.#call, bytes, this)
   }
 
   #buffer(buffer: BodyBuffer, piece: Uint8Array): void {

@@ -172,7 +172,7 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
     switch (verdict.kind) {
       case 'receive':
         this.#admissionRequest = verdict.admissionRequest
-        this.#receive(verdict.call)
+        this.#receive(verdict.call, framing.declaresLength)
         if (verdict.isEmpty) this.#answer(allAccepted)
         break
       case 'reply':
@@ -198,9 +198,9 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
     this.#internalError(error)
   }
 
-  #receive(call: ExportCall): void {
+  #receive(call: ExportCall, endsWithLength: boolean): void {
     this.#call = call
-    this.#body = new RequestBody(call, this.#context, this)
+    this.#body = new RequestBody(call, this.#context, this, endsWithLength)
     if (!this.#awaitsContinue) return
     this.#awaitsContinue = false
     this.writeContinue()

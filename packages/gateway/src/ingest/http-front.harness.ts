@@ -34,6 +34,8 @@ export interface SentCall {
   readonly broken: Error | undefined
 }
 
+const noRoom: Refusal = { kind: 'overloaded', message: 'No room.', retryAfterSeconds: 3 }
+
 /** An ingest that admits `Bearer good` and accepts every body. */
 export class TestIngest implements Ingest {
   readonly admissionRequests: AdmissionRequest[] = []
@@ -65,10 +67,18 @@ export class TestIngest implements Ingest {
     return declaredBytes === undefined ? this.unknownLengthBufferLimitBytes : this.bufferLimitBytes
   }
 
+  refusalBeforeBody({ declaredBytes = 0 }: ExportCall): Refusal | undefined {
+    return this.reservedBytes + declaredBytes > this.roomBytes ? noRoom : undefined
+  }
+
+  reserveArrived(call: ExportCall, bytes: number): Refusal | undefined {
+    return this.reserve(call, bytes)
+  }
+
+  bodyEnded(): void {}
+
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
-    if (this.reservedBytes + bytes > this.roomBytes) {
-      return { kind: 'overloaded', message: 'No room.', retryAfterSeconds: 3 }
-    }
+    if (this.reservedBytes + bytes > this.roomBytes) return noRoom
     this.reservedBytes += bytes
     call.reservedBytes += bytes
     return undefined

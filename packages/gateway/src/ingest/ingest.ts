@@ -4,17 +4,33 @@ import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
 
+/** A body whose end has not arrived, so that it can be refused. */
+export interface RefusableBody {
+  /** Whether the gateway itself has paused reading. */
+  readonly isPaused: boolean
+  refuseBody(refusal: Refusal): void
+}
+
 /** The interface between the HTTP and gRPC fronts and the gate. */
 export interface Ingest {
   /** Decides whether a request is admitted, before its body is read. Synchronous and cheap. */
   admit(admissionRequest: AdmissionRequest): Admission
   /** Returns the longest body to be buffered and sent with `sendBuffered`; a longer one is sent with `sendStream`. */
   maxBufferedBytes(call: ExportCall): number
+  /** Returns a refusal if there is no room even for the beginning of the body, which need not be read then (X-3). */
+  refusalBeforeBody(call: ExportCall): Refusal | undefined
   /**
-   * Reserves memory for the bytes of a body (X-3). Returns a refusal if the budget is exhausted. The reservation is
-   * released when the call is answered. Call it for each piece of a body of unknown length.
+   * Reserves memory for a body that has arrived completely (X-3). Returns a refusal if the budget is exhausted. The reservation is
+   * released when the call is answered.
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
+  /**
+   * Reserves memory for bytes that have arrived of a body whose end has not, in steps. Until `bodyEnded`, the body may be refused
+   * later if the budget is exhausted and other bodies have made more progress.
+   */
+  reserveArrived(call: ExportCall, bytes: number, body: RefusableBody): Refusal | undefined
+  /** The end of the body has arrived. */
+  bodyEnded(call: ExportCall): void
   sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer>
   /** Streams a body. The stream must fail if the client goes away or the body is too large; this aborts the request. */
   sendStream(call: ExportCall, body: Readable): Promise<Answer>

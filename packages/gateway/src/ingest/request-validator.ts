@@ -120,7 +120,7 @@ export class RequestValidator {
     if (declaredBytes === undefined || declaredBytes === 0)
       return { kind: 'receive', admissionRequest, call, isEmpty: declaredBytes === 0 }
     if (declaredBytes > maxBodyBytes) return refused(this.#tooLarge, noHeaders, admissionRequest, call)
-    const refusal = ingest.reserve(call, declaredBytes)
+    const refusal = ingest.refusalBeforeBody(call)
     return refusal === undefined
       ? { kind: 'receive', admissionRequest, call, isEmpty: false }
       : refused(refusal, noHeaders, admissionRequest, call)
@@ -178,6 +178,7 @@ function callOf(
     admitted,
     onClientGone: undefined,
     reservedBytes: 0,
+    arriving: undefined,
     sentAtMs: undefined,
     trusted: noHeaders,
   }

@@ -111,7 +111,7 @@ class Plane implements OpenPlane {
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db: polled, clock, random, log, instanceId: this.instanceId })
     this.#clientStats = new ClientSketch()
-    this.#budget = new InFlightBudget(config.inFlightBytes)
+    this.#budget = new InFlightBudget(config.inFlightBytes, () => clock.monotonicMs())
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
     this.admissionController = new AdmissionController({
       clock,

@@ -75,6 +75,10 @@ export class HttpRequestSender {
 
   #attempt(): void {
     if (this.#isOver) return
+    if (this.#hasBodyFailed()) {
+      this.#finish(clientGone)
+      return
+    }
     this.#attempts += 1
     this.#target = this.#context.targets.pick(this.#target)
     this.#activeAttempt = new HttpAttempt((end) => this.#ended(end))
