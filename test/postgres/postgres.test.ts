@@ -5,6 +5,7 @@ import { type TemporaryDatabase, temporarySchema } from '@penstock/testkit'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { describeDb } from '../../packages/db/src/db.case.ts'
+import { describeTextSearch } from '../../packages/db/src/search/text-search.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 import { Relay } from './relay.ts'
 
@@ -17,6 +18,15 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
     const { location, remove } = await temporarySchema(serverUrl())
     return { open: (options) => openPostgres(location, options), remove }
   })
+
+  describeTextSearch(
+    'searches',
+    async () => {
+      const { location, remove } = await temporarySchema(serverUrl())
+      return { open: () => openPostgres(location), remove }
+    },
+    30,
+  )
 
   describe('behaviour that only PostgreSQL has', () => {
     let schema: TemporaryDatabase

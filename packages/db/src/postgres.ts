@@ -22,6 +22,8 @@ import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { type ReadLimit, ReadLimitExceeded } from './read-limit.ts'
+import { SEARCH_BUDGET_MS, SearchBudgetError } from './search/search-budget.ts'
+import { laneOf, type SearchLane } from './search/text-condition.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { lockSession } from './session-lock.ts'
 import { sharedCounter } from './shared-counter.ts'
@@ -37,6 +39,8 @@ export interface PostgresOptions {
   readonly silenceLimitMs?: number
   /** The highest number of connections for reading. */
   readonly readingConnections?: number
+  /** How long a statement with `textCondition` may take. */
+  readonly searchBudgetMs?: number
 }
 
 const STATEMENT_LIMIT_MS = 30_000
@@ -48,6 +52,8 @@ const SILENCE_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 5_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 const READING_CONNECTIONS = 10
+/** The number of connections for searches with an index, and as many for those that read every text. */
+const SEARCHING_CONNECTIONS = 2
 const COUNTING_CONNECTIONS = 2
 /** The first part of the advisory lock's key; the second is the schema. An arbitrary number that must never change. */
 const WRITER_LOCK = 1_885_697_139
@@ -70,6 +76,7 @@ export function openPostgres<Tables>(
     idleLimitMs = IDLE_LIMIT_MS,
     silenceLimitMs = SILENCE_LIMIT_MS,
     readingConnections = READING_CONNECTIONS,
+    searchBudgetMs = SEARCH_BUDGET_MS,
   }: PostgresOptions = {},
 ): Db<Tables> {
   // The message does not quote the URL, because it contains a password.
@@ -80,22 +87,25 @@ export function openPostgres<Tables>(
     `set idle_in_transaction_session_timeout = ${idleLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + silenceLimitMs
-  const reading = new ConnectionPool(url, readingConnections, [...limits, 'set default_transaction_read_only = on'])
+  const readLimits = [...limits, 'set default_transaction_read_only = on']
+  const reading = new ConnectionPool(url, readingConnections, readLimits)
+  const searchLimits = [...readLimits, `set statement_timeout = ${searchBudgetMs}`]
+  const searching = {
+    indexed: new ConnectionPool(url, SEARCHING_CONNECTIONS, searchLimits),
+    scanning: new ConnectionPool(url, SEARCHING_CONNECTIONS, searchLimits),
+  }
   const writing = new ConnectionPool(url, 1, limits)
   // A count needs no transaction, and must not wait for the one writer.
   const counting = new ConnectionPool(url, COUNTING_CONNECTIONS, limits)
-  const dialect = new Dialect({
-    pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
-  })
+  const pool = (limit?: ReadLimit) => new ReadPool(reading, searching, answerLimitMs, limit)
+  const dialect = new Dialect({ pool: pool() })
   const read = new Kysely<Tables>({ dialect })
   const shared = { adapter: read.getExecutor().adapter, compiler: dialect.createQueryCompiler() }
   const queue = new SerialQueue(MAX_PENDING_WRITES)
   return {
     read,
     readWithin: (limit) => {
-      const driver = new PostgresDriver({
-        pool: { connect: () => reading.connect(answerLimitMs, limit), end: async () => {} },
-      })
+      const driver = new PostgresDriver({ pool: pool(limit) })
       const provider = new DefaultConnectionProvider(driver)
       const run = (query: CompiledQuery) => provider.provideConnection((connection) => connection.executeQuery(query))
       const initialized = driver.init()
@@ -208,6 +218,51 @@ class ConnectionPool {
 /** Returns a pool with one connection, for Kysely, which releases the connection after the transaction. */
 const poolOf = (connection: Connection): PostgresPool => ({ connect: async () => connection, end: async () => {} })
 
+/**
+ * Runs each statement that reads on a connection of its own. Statements that search texts have few connections and a budget, so that
+ * they do not hold up the others.
+ */
+class ReadPool implements PostgresPool {
+  readonly #reading: ConnectionPool
+  readonly #searching: Readonly<Record<SearchLane, ConnectionPool>>
+  readonly #limitMs: number
+  readonly #limit: ReadLimit | undefined
+
+  constructor(
+    reading: ConnectionPool,
+    searching: Readonly<Record<SearchLane, ConnectionPool>>,
+    limitMs: number,
+    limit: ReadLimit | undefined,
+  ) {
+    this.#reading = reading
+    this.#searching = searching
+    this.#limitMs = limitMs
+    this.#limit = limit
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    const query = (text: string, values: readonly unknown[]) => this.#run(text, values)
+    return { query, release() {} } as PostgresPoolClient
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.#reading, ...Object.values(this.#searching)].map((pool) => pool.end()))
+  }
+
+  async #run(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
+    const lane = laneOf(text)
+    const pool = lane === undefined ? this.#reading : this.#searching[lane]
+    const connection = await pool.connect(this.#limitMs, this.#limit)
+    try {
+      return await connection.query(text, values)
+    } catch (error) {
+      throw lane !== undefined && isTimeout(error) ? new SearchBudgetError({ cause: error }) : error
+    } finally {
+      connection.release()
+    }
+  }
+}
+
 /** A connection between its checkout and its release. A broken connection does not return to the pool. */
 class Connection implements PostgresPoolClient {
   /** Rejects when the connection breaks, even if no query is running. */
@@ -277,6 +332,9 @@ function classifyError(error: unknown): unknown {
   if (isFromServer(error) || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })
 }
+
+/** Returns whether the server has ended a statement at its time limit. */
+const isTimeout = (error: unknown): boolean => isFromServer(error) && error.code === '57014'
 
 /** Tells whether an error is one of the server, which has a severity, and not one of the driver or the network. */
 const isFromServer = (error: unknown): error is pg.DatabaseError =>

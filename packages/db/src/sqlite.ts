@@ -18,11 +18,14 @@ import {
 import { Checkpoints } from './checkpoints.ts'
 import type { Db } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
-import { folded } from './folded-text.ts'
 import { GroupedWrites } from './grouped-writes.ts'
 import { isBusy } from './is-busy.ts'
 import type { ReadLimit } from './read-limit.ts'
 import { Savepoints } from './savepoints.ts'
+import { SEARCH_BUDGET_MS, SearchBudget } from './search/search-budget.ts'
+import { addSearchFunctions } from './search/search-functions.ts'
+import { type Searches, searchesInThreads, searchesOn } from './search/searches.ts'
+import { laneOf } from './search/text-condition.ts'
 import { withStatementCache } from './statement-cache.ts'
 import { StatementConnection } from './statement-connection.ts'
 
@@ -36,6 +39,13 @@ export interface SqliteOptions {
   readonly survives?: 'power-loss' | 'process-loss'
   /** Copies committed pages into the file in a thread when there are many commits, see `Checkpoints`. */
   readonly checkpointsInThread?: boolean
+  /**
+   * Runs statements with `textCondition` in threads, which start when they are first used. Otherwise they block the event loop
+   * until they have used their budget.
+   */
+  readonly searchesInThreads?: boolean
+  /** How long a statement with `textCondition` may take. */
+  readonly searchBudgetMs?: number
   /** How long a write may run no statement before it is aborted. */
   readonly idleLimitMs?: number
 }
@@ -66,6 +76,8 @@ export function openSqlite<Tables>(
     reclaimable = false,
     survives = 'power-loss',
     checkpointsInThread = false,
+    searchesInThreads: hasSearchThreads = false,
+    searchBudgetMs = SEARCH_BUDGET_MS,
     idleLimitMs = IDLE_LIMIT_MS,
   }: SqliteOptions = {},
 ): SqliteDb<Tables> {
@@ -76,15 +88,19 @@ export function openSqlite<Tables>(
   writing.pragma(`synchronous = ${survives === 'power-loss' ? 'FULL' : 'NORMAL'}`)
   writing.pragma('foreign_keys = ON')
   writing.pragma('busy_timeout = 0')
-  const reading = open(file)
+  const budget = new SearchBudget(searchBudgetMs)
+  const reading = open(file, budget)
   reading.pragma('query_only = ON')
   const schema = { changes: 0 }
   const dialect = new LiteralLimitDialect({ database: writing })
   const shared = { adapter: dialect.createAdapter(), compiler: dialect.createQueryCompiler() }
   const cached = withStatementCache(reading, schema)
+  const searches = hasSearchThreads
+    ? searchesInThreads({ file, budgetMs: searchBudgetMs })
+    : searchesOn(cached, budget)
   const turns = new ReadTurns()
   const reader = (limit?: ReadLimit) => {
-    const driver = new SharedReadDriver(cached, turns, limit)
+    const driver = new SharedReadDriver(cached, turns, searches, limit)
     const provider = new DefaultConnectionProvider(driver)
     const executor = new DirectExecutor(shared, provider, (query) => driver.run(query))
     return { props: { config: { dialect }, dialect, driver }, executor }
@@ -110,16 +126,18 @@ export function openSqlite<Tables>(
     async close() {
       await writes.drain()
       await checkpoints?.close()
+      await searches.close()
       await read.destroy()
       writing.close()
     },
   }
 }
 
-const open = (file: string) =>
-  new Sqlite(file, { timeout: BUSY_TIMEOUT_MS }).function('folded', { deterministic: true }, (text) =>
-    typeof text === 'string' ? folded(text) : text,
-  )
+function open(file: string, budget?: SearchBudget): Sqlite.Database {
+  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS })
+  addSearchFunctions(database, budget)
+  return database
+}
 
 export interface ReadOnlyOptions {
   /** The memory for pages of an SQLite file that queries read again. SQLite's own default is 16 MB. */
@@ -212,23 +230,31 @@ class SharedReadDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: StatementConnection
   readonly #turns: ReadTurns
+  readonly #searches: Searches
+  readonly #limit: ReadLimit | undefined
 
-  constructor(database: SqliteDatabase, turns: ReadTurns, limit: ReadLimit | undefined) {
+  constructor(database: SqliteDatabase, turns: ReadTurns, searches: Searches, limit: ReadLimit | undefined) {
     this.#database = database
     this.#connection = new StatementConnection(database, limit)
     this.#turns = turns
+    this.#searches = searches
+    this.#limit = limit
   }
 
   async run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#turns.isDue()) await this.#turns.take()
-    return this.#connection.run(query)
+    const lane = laneOf(query.sql)
+    return lane === undefined ? this.#connection.run(query) : this.#searches.run(query, lane, this.#limit)
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#turns.take()
-    return this.#connection
+    return {
+      executeQuery: (query) => this.run(query),
+      streamQuery: (query) => this.#connection.streamQuery(query),
+    }
   }
 
   async releaseConnection(): Promise<void> {}

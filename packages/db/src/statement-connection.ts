@@ -26,7 +26,12 @@ export class StatementConnection implements DatabaseConnection {
     return this.run(query)
   }
 
-  async *streamQuery<Row>({ sql, parameters }: CompiledQuery): AsyncGenerator<QueryResult<Row>> {
-    for (const row of this.#database.prepare(sql).iterate(parameters)) yield { rows: [row as Row] }
+  /** Returns the rows of a statement one by one. */
+  rows({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): IterableIterator<object> {
+    return this.#database.prepare(sql).iterate(parameters) as IterableIterator<object>
+  }
+
+  async *streamQuery<Row>(query: CompiledQuery): AsyncGenerator<QueryResult<Row>> {
+    for (const row of this.rows(query)) yield { rows: [row as Row] }
   }
 }

@@ -71,7 +71,7 @@ export async function openCore(
   const { location, name } = coreDatabase(settings)
   const db = await requireUsable(
     name,
-    (async () => openDatabase<CoreDatabaseTables>(location, { checkpointsInThread: true }))(),
+    (async () => openDatabase<CoreDatabaseTables>(location, { checkpointsInThread: true, searchesInThreads: true }))(),
   )
   try {
     const isNew = await requireUsable(name, isNewCoreDatabase(db, exporterMigrations))

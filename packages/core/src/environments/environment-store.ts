@@ -37,7 +37,7 @@ export function pageOfEnvironments(
 ): Promise<Page<Environment>> {
   const query = environmentsOf(context, project)
     .$if(!!name, (all) => all.where('name', '=', name!))
-    .$if(!!search, (all) => all.where(containsText(['name'], search!)))
+    .$if(!!search, (all) => all.where(containsText(context, ['environments.name'], search!)))
     .$if(states !== undefined, (all) => all.where('state', '=', states!))
     .orderBy('name')
     .orderBy('id')

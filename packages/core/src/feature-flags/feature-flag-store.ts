@@ -94,7 +94,7 @@ export const pageOfUserLists = (
   pageOfItems(
     context,
     listsOf(context, project)
-      .$if(!!search, (all) => all.where(containsText(['name'], search!)))
+      .$if(!!search, (all) => all.where(containsText(context, ['feature_flag_user_lists.name'], search!)))
       .orderBy('id'),
     page,
     userListOf,

@@ -141,7 +141,7 @@ function filtered({ db }: ReadContext, { within, search, ids, without, visibilit
   if (within?.depth === 'direct') query = query.where('parent_id', '=', within.group.id)
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}_%`)
   if (isTopLevel) query = query.where('parent_id', 'is', null)
-  if (search !== undefined) query = query.where(containsText(['groups.name', 'groups.path'], search))
+  if (search !== undefined) query = query.where(containsText({ db }, ['groups.name', 'groups.path'], search))
   if (visibility !== undefined) query = query.where('visibility', '=', visibility)
   if (ids !== undefined) query = ids.length === 0 ? query.where(never) : query.where('id', 'in', [...ids])
   if (without !== undefined && without.length > 0) query = query.where('id', 'not in', [...without])

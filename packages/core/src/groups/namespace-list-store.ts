@@ -45,8 +45,8 @@ export async function pageOfNamespaces(
   }
   if (isTopLevel) groups = groups.where('groups.parent_id', 'is', null)
   if (search !== undefined) {
-    groups = groups.where(containsText(['groups.name', 'groups.path'], search))
-    users = users.where(containsText(['users.name', 'users.username'], search))
+    groups = groups.where(containsText(context, ['groups.name', 'groups.path'], search))
+    users = users.where(containsText(context, ['users.name', 'users.username'], search))
   }
   const all = db.selectFrom(groups.unionAll(users).as('namespaces')).selectAll().orderBy('kind').orderBy('id')
   // Kysely cannot type a query on a union as one on a table.

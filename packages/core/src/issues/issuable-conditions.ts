@@ -42,7 +42,7 @@ const comparisons: readonly Comparison<IssuableFilter>[] = [
 
 /** Returns the filter's conditions for a query over `tables.items` and `projects`. */
 export function conditionsOf(
-  context: Pick<ReadContext, 'nowMs'>,
+  context: ReadContext,
   tables: IssuableTables,
   filter: IssuableFilter,
 ): RawBuilder<SqlBool>[] {
@@ -59,14 +59,15 @@ export function conditionsOf(
     ...labelConditions(tables, filter.labels ?? [], 'all'),
     filter.authorUsername !== undefined && authorCondition(column('author_id'), [filter.authorUsername]),
     filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
-    ...containsWords(
+    containsWords(
+      context,
       (filter.in ?? ['title', 'description']).map((name) => `${tables.items}.${name}`),
       filter.search,
     ),
     ...comparisonsOf(tables, filter, comparisons),
     ...notConditions(tables, filter.not ?? {}, today),
     ...orConditions(tables, filter.or ?? {}),
-  ].filter((condition) => condition !== false)
+  ].filter((condition) => condition !== false && condition !== undefined)
 }
 
 /**

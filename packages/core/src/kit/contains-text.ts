@@ -1,27 +1,54 @@
-import { foldedSql } from '@penstock/db'
+import { foldedSql, textCondition } from '@penstock/db'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { never } from './conditions.ts'
+import type { ReadContext } from './store-context.ts'
+
+/** The columns that lists search with an index. A change needs a migration, which calls `addSearchIndex`. */
+export const searchedColumns = {
+  issues: ['title', 'description'],
+  merge_requests: ['title', 'description'],
+  milestones: ['title', 'description'],
+  labels: ['name', 'description'],
+  projects: ['name', 'path', 'description', 'full_path'],
+  groups: ['name', 'path'],
+  users: ['name', 'username'],
+} as const
 
 /**
  * Returns the condition that one of the columns contains the text, in any letter case. `%` and `_` in the text are
  * literal.
  *
- * @param columns may name their table: `users.name`. The condition is false if there is no column.
+ * @param columns of one table, with its name: `users.name`
  */
-export function containsText(columns: readonly string[], text: string): RawBuilder<SqlBool> {
-  const pattern = foldedSql(sql`${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
-  if (columns.length === 0) return never
-  const hits = columns.map((column) => sql<SqlBool>`${foldedSql(sql.ref(column))} like ${pattern} escape '\\'`)
-  return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
+export function containsText(
+  { db }: Pick<ReadContext, 'db'>,
+  columns: readonly string[],
+  text: string,
+): RawBuilder<SqlBool> {
+  if (text !== '') return textCondition(db, { columns, words: [text], isIndexed: isIndexed(columns) })
+  return sql<SqlBool>`coalesce(${sql.join([...columns.map((column) => sql.ref(column)), sql`null`])}) is not null`
 }
 
 /**
- * Returns, for each word of the text, the condition that one of the columns contains the word. Order and letter case
- * are ignored.
+ * Returns the condition that each word of the text occurs in one of the columns, in any order and letter case; `undefined` if there
+ * is no word.
  */
-export function containsWords(columns: readonly string[], text: string | undefined): RawBuilder<SqlBool>[] {
-  const words = text?.split(/\s+/).filter((word) => word !== '') ?? []
-  return words.map((word) => containsText(columns, word))
+export function containsWords(
+  { db }: Pick<ReadContext, 'db'>,
+  columns: readonly string[],
+  text: string | undefined,
+): RawBuilder<SqlBool> | undefined {
+  const words = [...new Set(text?.split(/\s+/).filter((word) => word !== ''))]
+  if (words.length === 0) return undefined
+  return columns.length === 0 ? never : textCondition(db, { columns, words, isIndexed: isIndexed(columns) })
+}
+
+function isIndexed(columns: readonly string[]): boolean {
+  const indexed: Readonly<Record<string, readonly string[]>> = searchedColumns
+  return columns.every((column) => {
+    const [table, name] = column.split('.') as [string, string]
+    return indexed[table]?.includes(name) === true
+  })
 }
 
 /** Returns 2 if one of the columns equals the text, 1 if one begins with it, else 0; in any letter case. */

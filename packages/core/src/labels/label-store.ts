@@ -75,7 +75,15 @@ function wantedLabels(
     .select(columnsOf(labelFields))
     .$if(archived, (all) => all.where(never))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
-    .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
+    .$if(search !== undefined, (all) =>
+      all.where(
+        containsText(
+          context,
+          searchIn.map((name) => `labels.${name}`),
+          search!,
+        ),
+      ),
+    )
 }
 
 /** Finds a label by id, else by name. If several have the name, a label of the project comes before one of its groups. */

@@ -74,7 +74,7 @@ function wantedMembers(
     .select('users.name as user_name')
   if (ids !== undefined) query = query.where(isOneOf(sql.ref('members.id'), ids))
   if (levels !== undefined) query = query.where(isOneOf(sql.ref('members.access_level'), levels))
-  if (search) query = query.where(containsText(['users.name', 'users.username'], search))
+  if (search) query = query.where(containsText(context, ['users.name', 'users.username'], search))
   if (kinds !== undefined) {
     query = query.where(
       isOneOf(

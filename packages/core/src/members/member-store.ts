@@ -65,7 +65,7 @@ export async function pageOfMembers(
   if (search !== undefined)
     query = query
       .innerJoin('users', 'users.id', 'members.user_id')
-      .where(containsText(['users.name', 'users.username'], search)) as typeof query
+      .where(containsText(context, ['users.name', 'users.username'], search)) as typeof query
   if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
   if (exceptUserIds !== undefined && exceptUserIds.length > 0)
     query = query.where('members.user_id', 'not in', [...exceptUserIds])

@@ -29,7 +29,7 @@ export async function pageOfMilestones(
   filter: MilestoneFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMilestone>> {
-  const conditions = conditionsOf(filter)
+  const conditions = conditionsOf(context, filter)
   const isOfParent = typeof within === 'object'
   const rows =
     isOfParent && conditions.length === 0
@@ -70,7 +70,7 @@ export function milestoneListing(
       listedMilestones(context)
         .select([rank.as('order_rank'), value.as('order_value')])
         .where(scope)
-        .where((eb) => eb.and(conditionsOf(filter))),
+        .where((eb) => eb.and(conditionsOf(context, filter))),
     ),
     { order, itemsOf: (rows) => rows.map(milestoneOf) },
   )
@@ -93,20 +93,20 @@ function keysetOf({ nowMs }: ReadContext, { orderBy, sort }: Ordering) {
 
 const eb = expressionBuilder<CoreTables, 'milestones'>()
 
-function conditionsOf(filter: MilestoneFilter) {
+function conditionsOf(context: ReadContext, filter: MilestoneFilter) {
   const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
   return [
     filter.ids !== undefined && (filter.ids.length === 0 ? never : eb('id', 'in', [...filter.ids])),
     iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
     state !== 'all' && eb('state', '=', state),
     title !== undefined && eb('title', '=', title),
-    ...containsWords(['title', 'description'], filter.search),
-    ...containsWords(['title'], filter.searchTitle),
+    containsWords(context, ['milestones.title', 'milestones.description'], filter.search),
+    containsWords(context, ['milestones.title'], filter.searchTitle),
     updatedBefore !== undefined && eb('updated_at_ms', '<=', updatedBefore),
     updatedAfter !== undefined && eb('updated_at_ms', '>=', updatedAfter),
     containingDate !== undefined && eb('start_date', '<=', containingDate),
     containingDate !== undefined && eb('due_date', '>=', containingDate),
     startDate !== undefined && eb('due_date', '>=', startDate),
     endDate !== undefined && eb('start_date', '<=', endDate),
-  ].filter((condition) => condition !== false)
+  ].filter((condition) => condition !== false && condition !== undefined)
 }

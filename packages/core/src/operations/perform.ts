@@ -1,4 +1,4 @@
-import { isBrokenReference, isUnavailable, type ReadLimit } from '@penstock/db'
+import { isBrokenReference, isUnavailable, type ReadLimit, SearchBudgetError } from '@penstock/db'
 import type { z } from 'zod'
 import { DomainError, forbidden } from '../kit/domain-error.ts'
 import { parseInput } from '../kit/parse-input.ts'
@@ -130,8 +130,16 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   }
 }
 
-/** Converts a database error to `unavailable` if that is the reason. Adapters use it for reads outside of operations. */
+const SEARCH_TOO_LONG = 'The search takes too long. Search for a longer text, or among fewer items'
+
+/**
+ * Converts a database error to `unavailable` or, for a search beyond its budget, to `impossible`, if that is the reason. Adapters
+ * use it for reads outside of operations.
+ */
 export function asFailure(error: unknown): unknown {
+  if (error instanceof SearchBudgetError) {
+    return new DomainError({ code: 'impossible', message: SEARCH_TOO_LONG }, { cause: error })
+  }
   if (!isUnavailable(error)) return error
   return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
 }

@@ -189,7 +189,7 @@ function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
     const paths = fullPaths.map((path) => path.toLowerCase())
     query = query.where(isOneOf(sql`lower(${sql.ref('projects.full_path')})`, paths))
   }
-  if (search !== undefined) query = query.where(containsText(searchedColumns(filter), search))
+  if (search !== undefined) query = query.where(containsText({ db }, searchedColumns(filter), search))
   if (filter.starredBy !== undefined) query = query.where(isStarredBy(filter.starredBy))
   if (filter.visibility !== undefined) query = query.where('visibility', '=', filter.visibility)
   if (filter.isArchived !== undefined) query = query.where('is_archived', '=', filter.isArchived ? 1 : 0)

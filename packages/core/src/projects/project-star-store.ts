@@ -61,7 +61,7 @@ export async function pageOfStarrers(
     .select(userColumns)
     .select('project_stars.created_at_ms as starred_at_ms')
     .where('project_stars.project_id', '=', projectId)
-    .$if(search !== undefined, (query) => query.where(containsText(['users.name', 'users.username'], search!)))
+    .$if(search !== undefined, (query) => query.where(containsText(context, ['users.name', 'users.username'], search!)))
     .$if(actor?.isAdministrator !== true, (query) =>
       query.where((eb) =>
         eb.or([

@@ -102,20 +102,23 @@ export async function pageOfAccessTokens(
   filter: TokenFilter,
   page: PageRequest,
 ): Promise<Page<AccessToken>> {
-  const query = selectTokens(context).where((eb) => eb.and(conditions(eb, of, filter, context.nowMs)))
+  const query = selectTokens(context).where((eb) => eb.and(conditions(eb, context, of, filter)))
   return mapPage(await pageOf(context, ordered(query, filter.sort), page), (row) => tokenOf(row, context.nowMs))
 }
 
 function conditions(
   eb: ExpressionBuilder<CoreTables, 'access_tokens'>,
+  context: ReadContext,
   { kinds, userId, projectId, groupId }: TokenOwnerFilter,
   filter: TokenFilter,
-  nowMs: number,
 ) {
   const unrevoked = eb('access_tokens.revoked_at_ms', 'is', null)
   const active = eb.and([
     unrevoked,
-    eb.or([eb('access_tokens.expires_at', 'is', null), eb('access_tokens.expires_at', '>', dateAfterDays(nowMs, 0))]),
+    eb.or([
+      eb('access_tokens.expires_at', 'is', null),
+      eb('access_tokens.expires_at', '>', dateAfterDays(context.nowMs, 0)),
+    ]),
   ])
   const { state, revoked, search, createdBefore, createdAfter, lastUsedBefore, lastUsedAfter } = filter
   return [
@@ -125,7 +128,7 @@ function conditions(
     ...(groupId === undefined ? [] : [eb('access_tokens.group_id', '=', groupId)]),
     ...(state === 'active' ? [active] : state === 'inactive' ? [eb.not(active)] : []),
     ...(typeof revoked === 'boolean' ? [revoked ? eb.not(unrevoked) : unrevoked] : []),
-    ...(search ? [containsText(['access_tokens.name'], search)] : []),
+    ...(search ? [containsText(context, ['access_tokens.name'], search)] : []),
     ...(typeof createdBefore === 'number' ? [eb('access_tokens.created_at_ms', '<', createdBefore)] : []),
     ...(typeof createdAfter === 'number' ? [eb('access_tokens.created_at_ms', '>=', createdAfter)] : []),
     ...(typeof lastUsedBefore === 'number' ? [eb('access_tokens.last_used_at_ms', '<', lastUsedBefore)] : []),

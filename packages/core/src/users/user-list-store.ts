@@ -117,7 +117,7 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
     const { search, allEmails } = filter
     query = query.where((eb) =>
       eb.or([
-        containsText(['name', 'username'], search),
+        containsText(context, ['users.name', 'users.username'], search),
         eb('public_email', '=', search.toLowerCase()),
         ...(allEmails ? [eb('email', '=', search.toLowerCase())] : []),
       ]),

@@ -169,6 +169,10 @@ function responsesOf(
       },
       422: { description: 'The change is not possible', body: eitherBody },
     }),
+    ...(isRead &&
+      keys.some((key) => key === 'search' || key === 'searchTitle') && {
+        422: { description: 'The search takes too long', body: messageBody },
+      }),
     ...(row.operation.isConditional && {
       412: { description: 'The resource has changed since If-Unmodified-Since', body: messageBody },
     }),

@@ -1,0 +1,41 @@
+import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely'
+import type { ReadLimit } from '../read-limit.ts'
+import { StatementConnection } from '../statement-connection.ts'
+import type { SearchBudget } from './search-budget.ts'
+import type { SearchThreadData } from './search-messages.ts'
+import { SearchThread } from './search-thread.ts'
+import type { SearchLane } from './text-condition.ts'
+
+/** Runs the statements that search texts. */
+export interface Searches {
+  /** @throws SearchBudgetError; QueueFullError if too many searches wait; ReadLimitExceeded */
+  run<Row>(query: CompiledQuery, lane: SearchLane, limit: ReadLimit | undefined): Promise<QueryResult<Row>>
+  close(): Promise<void>
+}
+
+/**
+ * Returns searches that run in two threads, which start when they are first used: one for searches with an index, and one for those
+ * that read every text, so that these do not hold up the others.
+ */
+export function searchesInThreads(data: SearchThreadData): Searches {
+  const threads = { indexed: new SearchThread(data), scanning: new SearchThread(data) }
+  return {
+    run: (query, lane, limit) => threads[lane].run(query, limit),
+    close: async () => void (await Promise.all([threads.indexed.close(), threads.scanning.close()])),
+  }
+}
+
+/** Returns searches that run on a connection of this thread, for commands and tests. */
+export function searchesOn(database: SqliteDatabase, budget: SearchBudget): Searches {
+  return {
+    async run<Row>(query: CompiledQuery, _lane: SearchLane, limit: ReadLimit | undefined) {
+      budget.begin()
+      try {
+        return new StatementConnection(database, limit).run<Row>(query)
+      } finally {
+        budget.end()
+      }
+    },
+    close: async () => {},
+  }
+}
