@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely'
+import { expressionBuilder, type SqlBool, sql } from 'kysely'
 import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
 import { isOneOf } from '../kit/conditions.ts'
@@ -16,6 +16,7 @@ import {
   pageOf,
 } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Group } from '../model/group.ts'
 import type { Actor, User, UserKind } from '../model/user.ts'
 import { type UserRow, userColumns, userOf } from './user-store.ts'
@@ -26,6 +27,8 @@ export interface UserFilter {
   /** A part of the name or username, or a whole e-mail address: a public one, or any if `allEmails`. */
   readonly search?: string | undefined
   readonly allEmails: boolean
+  /** The user for whom `search` finds the names of bots only if their project or group is visible. */
+  readonly viewer: Actor
   readonly isActive?: boolean | undefined
   readonly isBlocked?: boolean | undefined
   readonly isAdministrator?: boolean | undefined
@@ -114,10 +117,10 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
     )
   }
   if (filter.search !== undefined) {
-    const { search, allEmails } = filter
+    const { search, allEmails, viewer } = filter
     query = query.where((eb) =>
       eb.or([
-        containsText(context, ['users.name', 'users.username'], search),
+        nameOrUsernameContains(context, viewer, search),
         eb('public_email', '=', search.toLowerCase()),
         ...(allEmails ? [eb('email', '=', search.toLowerCase())] : []),
       ]),
@@ -137,6 +140,19 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
   if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
   if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
   return query
+}
+
+function nameOrUsernameContains(context: ReadContext, viewer: Actor, search: string) {
+  const contains = containsText(context, ['users.name', 'users.username'], search)
+  if (viewer?.isAdministrator) return contains
+  const eb = expressionBuilder<CoreTables, 'users'>()
+  const isShown = eb.exists(
+    visibleMemberships(context, viewer).select('members.id').whereRef('members.user_id', '=', sql.ref('users.id')),
+  )
+  return eb.and([
+    contains,
+    eb.or([eb('users.is_bot', '=', 0), containsText(context, ['users.username'], search), isShown]),
+  ])
 }
 
 /** Selects a row for each project in which the user of the outer query has a role. */
@@ -166,13 +182,17 @@ export async function membersOfVisibleSubjects(
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   if (ids.length === 0) return new Set()
-  const rows = await context.db
-    .selectFrom('members')
-    .leftJoin('groups', 'groups.id', 'members.group_id')
-    .leftJoin('projects', 'projects.id', 'members.project_id')
+  const rows = await visibleMemberships(context, actor)
     .select('members.user_id')
     .where('members.user_id', 'in', [...new Set(ids)])
-    .where((eb) => eb.or([isVisibleGroup(context, actor), isVisibleProject(context, actor)]))
     .execute()
   return new Set(rows.map((row) => row.user_id))
 }
+
+/** Returns the query for the memberships in groups and projects that the actor may see. */
+const visibleMemberships = (context: ReadContext, actor: Actor) =>
+  context.db
+    .selectFrom('members')
+    .leftJoin('groups', 'groups.id', 'members.group_id')
+    .leftJoin('projects', 'projects.id', 'members.project_id')
+    .where((eb) => eb.or([isVisibleGroup(context, actor), isVisibleProject(context, actor)]))

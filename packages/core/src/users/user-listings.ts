@@ -16,7 +16,8 @@ import { type User, type UserProfile, userKinds } from '../model/user.ts'
 import { type BatchQuery, type InputSchema, unscopedBatchQuery, unscopedQuery } from '../operations/operation.ts'
 import { projectListing } from '../projects/project-list-store.ts'
 import { mayListUsers } from './known-users.ts'
-import { membersOfVisibleSubjects, userListing } from './user-list-store.ts'
+import { withShownNames } from './shown-names.ts'
+import { userListing } from './user-list-store.ts'
 import { profileOf } from './user-profile.ts'
 import { findUserByUsername } from './user-store.ts'
 
@@ -62,6 +63,7 @@ export const browseUsers = unscopedQuery(
       kinds: input.kinds,
       memberOf,
       search: search || undefined,
+      viewer: actor,
       allEmails: isAdministrator,
       isActive: input.active,
       isAdministrator: isAdministrator && input.admins,
@@ -125,16 +127,9 @@ export const listProjectsWithEachUser = ofWholeUsers(
   },
 )
 
-const HIDDEN_NAME = '****'
-
 /** Returns the names of users. The name of a bot is hidden from callers who may not see its project or group. */
 export const shownNamesOfUsers = unscopedBatchQuery(
   { name: 'shownNamesOfUsers', input: z.object({}) },
-  async (context, users: readonly User[]): Promise<string[]> => {
-    const { actor } = context
-    const hidden = users.filter((user) => user.isBot && !profileOf(user, actor).isWhole).map(({ id }) => id)
-    const known = await membersOfVisibleSubjects(context, actor, hidden)
-    const isHidden = (id: number) => hidden.includes(id) && !known.has(id)
-    return users.map(({ id, name }) => (isHidden(id) ? HIDDEN_NAME : name))
-  },
+  async (context, users: readonly User[]): Promise<string[]> =>
+    (await withShownNames(context, context.actor, users)).map(({ name }) => name),
 )

@@ -5,6 +5,7 @@ import { instant } from '../kit/parameter-schemas.ts'
 import type { User } from '../model/user.ts'
 import { unscopedQuery } from '../operations/operation.ts'
 import { mayListUsers } from './known-users.ts'
+import { withShownNames } from './shown-names.ts'
 import { pageOfUsers, userOrders } from './user-list-store.ts'
 import { profileOf } from './user-profile.ts'
 
@@ -65,6 +66,7 @@ export const listUsers = unscopedQuery(
       isExternal: input.external || undefined,
       username: input.username || undefined,
       search: input.search || undefined,
+      viewer: actor,
       allEmails: isAdministrator,
       isActive: input.active,
       isBlocked: input.blocked,
@@ -75,7 +77,8 @@ export const listUsers = unscopedQuery(
     }
     const order = { by: input.orderBy, direction: input.sort }
     const page = await pageOfUsers(context, filter, order, input, input.pagination === 'keyset')
-    const profile = (user: User) => profileOf(user, actor)
+    const shown = new Map((await withShownNames(context, actor, page.items)).map((user) => [user.id, user]))
+    const profile = ({ id }: User) => profileOf(shown.get(id)!, actor)
     return 'nextCursor' in page ? mapKeysetPage(page, profile) : mapPage(page, profile)
   },
 )

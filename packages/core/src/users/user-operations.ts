@@ -17,6 +17,7 @@ import { settingsOf } from '../settings/setting-of.ts'
 import { isKnownTo } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { removePersonalSnippets } from './personal-snippets.ts'
+import { withShownNames } from './shown-names.ts'
 import { attributeChanges, userAttributes, withStoredAvatar } from './user-attributes.ts'
 import { userEvents } from './user-events.ts'
 import { validateEmail, validatePassword } from './user-input.ts'
@@ -35,7 +36,8 @@ export const getUserProfile = unscopedQuery(
   async (context, { user: id }) => {
     const user = await getUser(context, id)
     if (!(await isKnownTo(context, context.actor, user))) throw notFound('User')
-    return profileOf(user, context.actor)
+    const [shown] = await withShownNames(context, context.actor, [user])
+    return profileOf(shown!, context.actor)
   },
 )
 
