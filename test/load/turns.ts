@@ -5,11 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atMost, type Bound, reportBounds } from './bounds.ts'
 import { ProbedService, secrets } from './turns/probed-service.ts'
+import { addLongTexts, search, searches } from './turns/searches.ts'
 import { type WorstBody, worstBodies } from './turns/worst-bodies.ts'
 
 const ROUNDS = 3
 /** The wait for follow-up work of a request, such as its export, which is part of the measurement. */
 const SETTLE_MS = 400
+const SEARCH_TURN_MS = 100
 const QUIET_TURN_MS = 12
 const QUIET_TRIES = 50
 const REQUEST_TIMEOUT_MS = 60_000
@@ -20,13 +22,14 @@ function boundMs(bytes: number): number {
 }
 
 const listeners = process.argv.slice(2)
-const isChosen = ({ listener }: WorstBody): boolean =>
+const isChosen = ({ listener }: Pick<WorstBody, 'listener'>): boolean =>
   listeners.length === 0 || listeners.some((name) => listener.toLowerCase().startsWith(name.toLowerCase()))
 
 await using service = await ProbedService.start()
 await createProject()
 const bounds: Bound[] = []
 for (const row of worstBodies.filter(isChosen)) bounds.push(await measured(row))
+if (isChosen({ listener: 'search' })) bounds.push(...(await measuredSearches()))
 reportBounds(`longest turn, best of ${ROUNDS}`, bounds)
 
 async function measured(row: WorstBody): Promise<Bound> {
@@ -48,6 +51,24 @@ async function measured(row: WorstBody): Promise<Bound> {
   const bound = atMost(what, bestMs, boundMs(bytes), 'ms')
   console.log(`${bound.isMet ? 'met   ' : 'MISSED'} ${what}: ${bound.measured}`)
   return [...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound
+}
+
+async function measuredSearches(): Promise<Bound[]> {
+  await addLongTexts(service)
+  const measured: Bound[] = []
+  for (const row of searches) {
+    await untilQuiet()
+    const statuses = new Set<number>()
+    const turns: number[] = []
+    for (let round = 1; round <= ROUNDS; round++) {
+      turns.push(await service.longestTurnMs(async () => statuses.add(await search(service, row, REQUEST_TIMEOUT_MS))))
+    }
+    const what = `search: ${row.what} in 100 MB of texts (${[...statuses].join(', ')})`
+    const bound = atMost(what, Math.min(...turns), SEARCH_TURN_MS, 'ms')
+    console.log(`${bound.isMet ? 'met   ' : 'MISSED'} ${what}: ${bound.measured}`)
+    measured.push([...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound)
+  }
+  return measured
 }
 
 /** Waits until the work of earlier requests is done, so that it does not count for the next one. */
