@@ -1,9 +1,9 @@
-import type { User } from '@penstock/core'
+import type { Core, User } from '@penstock/core'
 import { createSchema } from '@penstock/graphql'
 import { areas } from '@penstock/rest'
 import Sqlite from 'better-sqlite3'
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
-import type { CompiledQuery, RootOperationNode } from 'kysely'
+import type { CompiledQuery, KyselyPlugin, RootOperationNode } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SearchBudget } from '../../packages/db/src/search/search-budget.ts'
 import { addSearchFunctions } from '../../packages/db/src/search/search-functions.ts'
@@ -69,13 +69,13 @@ async function addTexts(text: string, count: number): Promise<void> {
   }
 }
 
-/** Replaces the handle for reading by one that records the statements that search. */
+/** Replaces the handles for reading by ones that record the statements that search. */
 function recordSearches(): void {
-  const db = served.world.core.db as { read: typeof served.world.core.db.read }
-  const { read } = db
+  const db = served.world.core.db as { -readonly [Key in keyof Core['db']]: Core['db'][Key] }
+  const { read, readWithin } = db
   const executor = read.getExecutor()
   const nodes = new WeakMap<object, RootOperationNode>()
-  db.read = read.withPlugin({
+  const recorder: KyselyPlugin = {
     transformQuery({ node, queryId }) {
       nodes.set(queryId, node)
       return node
@@ -85,7 +85,9 @@ function recordSearches(): void {
       if (laneOf(query.sql) !== undefined) searches.push(query)
       return result
     },
-  })
+  }
+  db.read = read.withPlugin(recorder)
+  db.readWithin = (limit) => readWithin(limit).withPlugin(recorder)
 }
 
 /** Returns the statements with searches that `work` sends. */
@@ -129,7 +131,7 @@ function scansIn(queries: readonly CompiledQuery[]): string[] {
 
 const scanned = /^SCAN (?:issues|merge_requests|milestones|labels|projects|groups|users)\b/
 
-/** Lists whose scope, not their search, reads every row. */
+/** Lists in which the scope, not the search, reads every row. */
 const scopesThatScan: Readonly<Record<string, readonly string[]>> = { 'Group.labels(searchTerm)': ['SCAN projects'] }
 
 interface SearchingList {
@@ -158,7 +160,7 @@ const restLists = (): SearchingList[] =>
 
 const schema = createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example.test' })
 
-/** The objects whose lists search, by their type. */
+/** The objects with lists that search, by their type. */
 const parents: Readonly<Record<string, readonly string[]>> = {
   Query: [],
   CurrentUser: ['currentUser'],

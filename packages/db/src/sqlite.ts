@@ -95,9 +95,7 @@ export function openSqlite<Tables>(
   const dialect = new LiteralLimitDialect({ database: writing })
   const shared = { adapter: dialect.createAdapter(), compiler: dialect.createQueryCompiler() }
   const cached = withStatementCache(reading, schema)
-  const searches = hasSearchThreads
-    ? searchesInThreads({ file, budgetMs: searchBudgetMs })
-    : searchesOn(cached, budget)
+  const searches = hasSearchThreads ? searchesInThreads({ file, budgetMs: searchBudgetMs }) : searchesOn(cached, budget)
   const turns = new ReadTurns()
   const reader = (limit?: ReadLimit) => {
     const driver = new SharedReadDriver(cached, turns, searches, limit)

@@ -27,7 +27,7 @@ export interface UserFilter {
   /** A part of the name or username, or a whole e-mail address: a public one, or any if `allEmails`. */
   readonly search?: string | undefined
   readonly allEmails: boolean
-  /** The user for whom `search` finds the names of bots only if their project or group is visible. */
+  /** `search` finds names of bots only if this user may see their project or group. */
   readonly viewer: Actor
   readonly isActive?: boolean | undefined
   readonly isBlocked?: boolean | undefined

@@ -1,4 +1,4 @@
-import { isUnavailable } from '@penstock/db'
+import { isUnavailable, SearchBudgetError } from '@penstock/db'
 import {
   type Incoming,
   type RefusalForm,
@@ -37,7 +37,7 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     const details = problem.kind === 'body_too_large' ? { limit_bytes: problem.limitBytes } : undefined
     return errorReply(new ApiError(problem.kind, messages[problem.kind], details), requestId, headers)
   }
-  if (isUnavailable(error)) {
+  if (isUnavailable(error) || error instanceof SearchBudgetError) {
     const unavailable = new ApiError(
       'store_unavailable',
       'The store cannot be used at the moment; nothing has changed. Try again later.',

@@ -42,7 +42,7 @@ export const openForPolling = (url: string): GatewayDb => openPostgres<GatewayTa
 export const connectToStore = (location: string, survives?: SqliteOptions['survives']): GatewayDb =>
   isPostgresUrl(location)
     ? openPostgres<GatewayTables>(location, postgresOptions)
-    : openSqlite<GatewayTables>(location, survives && { survives })
+    : openSqlite<GatewayTables>(location, { searchesInThreads: true, ...(survives && { survives }) })
 
 /** @throws ConfigError if the schema of a PostgreSQL database cannot be that of a gateway */
 export async function requireUsableSchema(db: Pick<GatewayDb, 'read'>): Promise<void> {

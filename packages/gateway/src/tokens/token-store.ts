@@ -1,14 +1,5 @@
-import { foldedSql } from '@penstock/db'
-import {
-  type ExpressionBuilder,
-  type Insertable,
-  type Kysely,
-  type Selectable,
-  type SqlBool,
-  sql,
-  type Transaction,
-  type Updateable,
-} from 'kysely'
+import { textCondition } from '@penstock/db'
+import type { ExpressionBuilder, Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
 import { ApiError } from '../operations/api-error.ts'
 import { isPublicId } from '../secrets/token-format.ts'
 import type { GatewayTables, IngestTokenTable } from '../store/tables.ts'
@@ -131,9 +122,9 @@ export async function listTokenRows(
     if (selection.status === 'unrevoked') return eb('revoked_at_ms', 'is', null)
     return conditions[selection.status](eb, nowMs)
   })
-  if (selection.name !== undefined) {
-    const pattern = foldedSql(sql`${`%${selection.name.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
-    selected = selected.where(sql<SqlBool>`${foldedSql(sql.ref('name'))} like ${pattern} escape '\\'`)
+  if (selection.name) {
+    const search = { columns: ['ingest_tokens.name'], words: [selection.name], isIndexed: false }
+    selected = selected.where(textCondition(db, search))
   }
   const { count } = await selected.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   let sliced = selected.selectAll().orderBy('position', 'desc')
