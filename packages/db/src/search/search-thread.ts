@@ -1,112 +1,74 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+// The entry point of a thread that runs statements that search texts, one at a time, on a connection of its own.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
-import type { CompiledQuery, QueryResult } from 'kysely'
-import type { ReadLimit } from '../read-limit.ts'
-import { QueueFullError, SerialQueue } from '../serial-queue.ts'
-import { SearchBudgetError } from './search-budget.ts'
+import { withStatementCache } from '../statement-cache.ts'
+import { StatementConnection } from '../statement-connection.ts'
+import { SearchBudget, SearchBudgetError } from './search-budget.ts'
+import { addSearchFunctions } from './search-functions.ts'
 import type { FromSearchThread, SearchThreadData, ToSearchThread } from './search-messages.ts'
 
-/** The extension of this file: `.ts` when running from source, `.js` when built. */
-const ownExtension = extname(import.meta.url)
-/** The number of searches that run or wait, and how long one waits. Clients would not wait longer. */
-const MAX_UNFINISHED = 100
-const WAIT_LIMIT_MS = 5_000
-/** Enough for a list of the longest texts. */
-const HEAP_MEGABYTES = 256
+/** The number of characters after which rows are sent, and the next ones wait until they are wanted. */
+const CHARACTERS_PER_MESSAGE = 1_000_000
+const BUSY_TIMEOUT_MS = 1_000
 
-/** Runs statements that search texts in a thread, one after another, without holding up the event loop. */
-export class SearchThread {
-  readonly #data: SearchThreadData
-  readonly #queue = new SerialQueue(MAX_UNFINISHED)
-  #worker: Worker | undefined
-  #ended: Promise<void> = Promise.resolve()
+const port: MessagePort = parentPort!
+const { file, budgetMs } = workerData as SearchThreadData
+const database = new Sqlite(file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+database.pragma('query_only = ON')
+const budget = new SearchBudget(budgetMs)
+addSearchFunctions(database, budget)
+const connection = new StatementConnection(withStatementCache(database))
+let rows: Iterator<object> | undefined
+let pausedMs = 0
 
-  constructor(data: SearchThreadData) {
-    this.#data = data
-  }
-
-  /** @throws SearchBudgetError; QueueFullError if too many searches wait; ReadLimitExceeded */
-  run<Row>(query: CompiledQuery, limit?: ReadLimit): Promise<QueryResult<Row>> {
-    const askedMs = performance.now()
-    return this.#queue.run(async () => {
-      if (performance.now() - askedMs > WAIT_LIMIT_MS) throw new QueueFullError()
-      return { rows: (await this.#rowsOf(query, limit)) as Row[] }
-    })
-  }
-
-  /** Resolves when all searches are done and the thread has closed the file. */
-  async close(): Promise<void> {
-    await this.#queue.drain()
-    this.#worker?.ref()
-    this.#send({ kind: 'close' })
-    await this.#ended
-  }
-
-  async #rowsOf({ sql, parameters }: CompiledQuery, limit: ReadLimit | undefined): Promise<object[]> {
-    const rows: object[] = []
-    for (let request: ToSearchThread = { kind: 'run', sql, parameters }; ; request = { kind: 'next' }) {
-      const answer = await this.#ask(request)
-      if (answer.kind === 'failure') throw errorOf(answer)
-      try {
-        for (const row of answer.rows) rows.push(limit === undefined ? row : admittedRow(row, limit))
-      } catch (error) {
-        this.#send({ kind: 'stop' })
-        throw error
-      }
-      if (answer.isLast) return rows
-    }
-  }
-
-  #ask(request: ToSearchThread): Promise<FromSearchThread> {
-    this.#worker ??= this.#start()
-    const worker = this.#worker
-    return new Promise((resolve, reject) => {
-      const onEnd = () => reject(new Sqlite.SqliteError('The thread of searches has ended', 'SQLITE_IOERR'))
-      worker.once('exit', onEnd)
-      worker.once('message', (answer: FromSearchThread) => {
-        worker.off('exit', onEnd)
-        worker.unref()
-        resolve(answer)
+port.on('message', (message: ToSearchThread) => {
+  switch (message.kind) {
+    case 'run':
+      budget.begin()
+      return answer(() => {
+        rows = connection.rows(message)
       })
-      worker.ref()
-      this.#send(request)
-    })
+    case 'next':
+      budget.extend(performance.now() - pausedMs)
+      return answer(() => {})
+    case 'stop':
+      rows?.return?.()
+      rows = undefined
+      return
+    case 'close':
+      database.close()
+      port.close()
   }
+})
 
-  #send(message: ToSearchThread): void {
-    this.#worker?.postMessage(message)
+function answer(prepare: () => void): void {
+  let message: FromSearchThread
+  try {
+    prepare()
+    message = nextRows(rows!)
+  } catch (error) {
+    rows = undefined
+    message = failureOf(error)
   }
-
-  #start(): Worker {
-    const worker = new Worker(new URL(`./search-thread-entry${ownExtension}`, import.meta.url), {
-      workerData: this.#data,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
-    })
-    // For example because the file was removed. The search fails when the thread ends, and the next one starts another.
-    worker.on('error', () => {})
-    this.#ended = new Promise((resolve) => {
-      worker.once('exit', () => {
-        this.#worker = undefined
-        resolve()
-      })
-    })
-    return worker
-  }
+  pausedMs = performance.now()
+  port.postMessage(message)
 }
 
-const admittedRow = (row: object, limit: ReadLimit): object =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? limit.admit(value) : value]),
-  )
-
-function errorOf(failure: Extract<FromSearchThread, { kind: 'failure' }>): Error {
-  switch (failure.reason) {
-    case 'budget':
-      return new SearchBudgetError()
-    case 'database':
-      return new Sqlite.SqliteError(failure.message, failure.code)
-    case 'other':
-      return new Error(failure.message)
+function nextRows(from: Iterator<object>): FromSearchThread {
+  const found: object[] = []
+  for (let characters = 0; characters < CHARACTERS_PER_MESSAGE; ) {
+    const { done, value } = from.next()
+    if (done) return { kind: 'rows', rows: found, isLast: true }
+    found.push(value)
+    for (const cell of Object.values(value)) if (typeof cell === 'string') characters += cell.length
   }
+  return { kind: 'rows', rows: found, isLast: false }
+}
+
+function failureOf(error: unknown): FromSearchThread {
+  if (error instanceof SearchBudgetError) return { kind: 'failure', reason: 'budget' }
+  if (error instanceof Sqlite.SqliteError) {
+    return { kind: 'failure', reason: 'database', message: error.message, code: error.code }
+  }
+  return { kind: 'failure', reason: 'other', message: String(error), code: '' }
 }

@@ -3,8 +3,8 @@ import type { ReadLimit } from '../read-limit.ts'
 import { StatementConnection } from '../statement-connection.ts'
 import type { SearchBudget } from './search-budget.ts'
 import type { SearchThreadData } from './search-messages.ts'
-import { SearchThread } from './search-thread.ts'
 import type { SearchLane } from './text-condition.ts'
+import { ThreadedSearch } from './threaded-search.ts'
 
 /** Runs the statements that search texts. */
 export interface Searches {
@@ -18,7 +18,7 @@ export interface Searches {
  * that read every text, so that these do not hold up the others.
  */
 export function searchesInThreads(data: SearchThreadData): Searches {
-  const threads = { indexed: new SearchThread(data), scanning: new SearchThread(data) }
+  const threads = { indexed: new ThreadedSearch(data), scanning: new ThreadedSearch(data) }
   return {
     run: (query, lane, limit) => threads[lane].run(query, limit),
     close: async () => void (await Promise.all([threads.indexed.close(), threads.scanning.close()])),
