@@ -254,6 +254,20 @@ describe('one span per id', () => {
     expect(run.metrics['cicd.pipeline.run.errors']).toBeUndefined()
   })
 
+  test('edge 40: a first attempt that only job hooks name', () => {
+    const run = convertFixture('e40-first-attempt-only-in-job-hooks')
+    const [, first, second] = run.spans
+    expect(run.spans).toHaveLength(3)
+    expect(first!.endTimeUnixNano - first!.startTimeUnixNano).toBe(90_000_000_000n)
+    expect(attribute(first!, 'job.status')).toBe('failed')
+    expect(attribute(first!, 'error.type')).toBe('runner_system_failure')
+    expect([first, second].map((span) => attribute(span!, 'svc.cicd.pipeline.task.run.attempt'))).toEqual([1n, 2n])
+    expect(second!.links).toMatchObject([{ spanId: first!.spanId }])
+    expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([1n])
+    expect(valuesOf(run.metrics['cicd.pipeline.task.total'])).toEqual([1n])
+    expect(run.metrics['cicd.pipeline.run.errors']).toBeUndefined()
+  })
+
   test('edge 40: a job hook contains the attempt number of a job without its earlier attempts', () => {
     const run = convertFixture('job-hook-then-pipeline-hook')
     expect(attribute(run.jobs.simulate!, 'svc.cicd.pipeline.task.run.attempt')).toBe(2n)

@@ -31,6 +31,8 @@ export interface Hook {
   readonly parent?: number
   readonly host?: string
   readonly jobs?: readonly number[]
+  /** Replaces the builds made from `jobs`. */
+  readonly builds?: readonly object[]
   readonly more?: Readonly<Record<string, unknown>>
 }
 
@@ -42,6 +44,7 @@ export function hook({
   parent,
   host = 'ci.example.com',
   jobs = [],
+  builds = jobs.map((job) => ({ id: job, name: `job ${job}`, stage: 'test', status: 'success' })),
   more,
 }: Hook): string {
   const body = {
@@ -54,7 +57,7 @@ export function hook({
       ...more,
     },
     project: project(host, 'harbour/tide-tables'),
-    builds: jobs.map((job) => ({ id: job, name: `job ${job}`, stage: 'test', status: 'success' })),
+    builds,
     ...(parent !== undefined && {
       source_pipeline: { pipeline_id: parent, job_id: 900, project: project(host, 'harbour/tide-tables') },
     }),

@@ -83,7 +83,7 @@ export class IntakeTransaction {
     const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
     this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
     const isTooLate = history.earlier !== undefined && options.reexport === 'none'
-    if (!isTooLate && hasEnrichment(event)) {
+    if (!isTooLate) {
       await saveJobEnrichment(this.#tx, key, event, this.#nowMs)
       this.#jobEnrichments.delete(key)
     }
@@ -127,7 +127,7 @@ export class IntakeTransaction {
     }
     const previousJobIds = record.previousExport?.jobIds
     this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobEnrichments, identity })
-    this.#history.recordExport(pipeline, toEarlierExport(decision, root.id, options), this.#nowMs)
+    this.#history.recordExport(pipeline, toEarlierExport({ ...decision, record }, root.id, options), this.#nowMs)
     if (jobEnrichments !== undefined && options.reexport === 'none') await deleteJobEnrichments(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
   }
@@ -161,8 +161,4 @@ export class IntakeTransaction {
 function mayBeExported({ request, options }: Arrival): boolean {
   const { input } = request.body
   return input.kind === 'pipeline' && exportDecision(input.record, options).kind === 'export'
-}
-
-function hasEnrichment({ retriesCount, runner, environment, failureReason }: JobInput['event']): boolean {
-  return [retriesCount, runner, environment, failureReason].some((value) => value !== undefined)
 }

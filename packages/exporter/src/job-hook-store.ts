@@ -71,29 +71,62 @@ export async function deleteJobEnrichmentsBefore(tx: Tx, beforeMs: number, limit
   return Number(result.numDeletedRows)
 }
 
-function jobEnrichmentText({ jobId, failureReason, retriesCount, runner, environment }: JobEnrichment): string {
-  const stored = { jobId, failureReason, retriesCount, runner, environment }
+function jobEnrichmentText(enrichment: JobEnrichment): string {
+  const stored: { [Key in keyof JobEnrichment]: unknown } = {
+    pipelineId: undefined,
+    jobId: enrichment.jobId,
+    name: enrichment.name,
+    stage: enrichment.stage,
+    status: enrichment.status,
+    createdAtNs: enrichment.createdAtNs,
+    startedAtNs: enrichment.startedAtNs,
+    finishedAtNs: enrichment.finishedAtNs,
+    durationSeconds: enrichment.durationSeconds,
+    queuedSeconds: enrichment.queuedSeconds,
+    allowFailure: enrichment.allowFailure,
+    user: enrichment.user,
+    failureReason: enrichment.failureReason,
+    retriesCount: enrichment.retriesCount,
+    runner: enrichment.runner,
+    environment: enrichment.environment,
+  }
   return JSON.stringify(stored, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-interface JobEnrichmentJson extends Pick<JobEnrichment, 'failureReason' | 'retriesCount' | 'environment'> {
+/** An enrichment as JSON: ids and nanoseconds are texts of digits, undefined values are missing. */
+interface JobEnrichmentJson
+  extends Omit<JobEnrichment, 'jobId' | 'createdAtNs' | 'startedAtNs' | 'finishedAtNs' | 'user' | 'runner'> {
   readonly jobId: string
+  readonly createdAtNs?: string
+  readonly startedAtNs?: string
+  readonly finishedAtNs?: string
+  readonly user?: Omit<NonNullable<JobEnrichment['user']>, 'id'> & { readonly id?: string }
   readonly runner?: Omit<NonNullable<JobEnrichment['runner']>, 'id'> & { readonly id?: string }
 }
 
 /**
- * Parses stored enrichments.
+ * Parses stored enrichments. Those of versions before 0.2 have no status.
  * @param text a JSON list
  */
 export function parseJobEnrichments(text: string, pipelineId: bigint): JobEnrichment[] {
-  return (JSON.parse(text) as JobEnrichmentJson[]).map(
-    ({ jobId, runner, failureReason, retriesCount, environment }) => ({
-      pipelineId,
-      jobId: BigInt(jobId),
-      failureReason,
-      retriesCount,
-      environment,
-      runner: runner && { ...runner, id: runner.id === undefined ? undefined : BigInt(runner.id) },
-    }),
-  )
+  return (JSON.parse(text) as JobEnrichmentJson[]).map((stored) => ({
+    pipelineId,
+    jobId: BigInt(stored.jobId),
+    name: stored.name,
+    stage: stored.stage,
+    status: stored.status,
+    createdAtNs: toBigInt(stored.createdAtNs),
+    startedAtNs: toBigInt(stored.startedAtNs),
+    finishedAtNs: toBigInt(stored.finishedAtNs),
+    durationSeconds: stored.durationSeconds,
+    queuedSeconds: stored.queuedSeconds,
+    allowFailure: stored.allowFailure,
+    user: stored.user && { id: toBigInt(stored.user.id), username: stored.user.username },
+    failureReason: stored.failureReason,
+    retriesCount: stored.retriesCount,
+    runner: stored.runner && { ...stored.runner, id: toBigInt(stored.runner.id) },
+    environment: stored.environment,
+  }))
 }
+
+const toBigInt = (text: string | undefined): bigint | undefined => (text === undefined ? undefined : BigInt(text))

@@ -163,6 +163,63 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(kept).toEqual([{ job_id: '8' }])
       })
 
+      test('includes attempts that only job hooks name, whatever the order of their hooks', async () => {
+        const attempt = {
+          build_id: 7,
+          build_name: 'unit',
+          build_stage: 'test',
+          build_created_at: '2026-02-11 09:20:14 UTC',
+          build_started_at: '2026-02-11 09:20:15 UTC',
+          retries_count: 0,
+        }
+        const end = { build_finished_at: '2026-02-11 09:20:19 UTC', build_duration: 4.5, build_queued_duration: 1 }
+        const failed = { ...attempt, ...end, build_status: 'failed', build_failure_reason: 'api_failure' }
+        await world.receive(jobHook({ ...failed, user: { id: 9007199254740993n.toString(), username: 'ada' } }))
+        await world.receive(jobHook({ ...attempt, build_status: 'running', build_duration: 2.5 }))
+        const builds = [{ id: 8, name: 'unit', stage: 'test', status: 'success' }]
+        await world.receive(hook({ id: 1, builds }))
+        expect((await recordAt(key(1)))?.jobs).toMatchObject([
+          {
+            id: 7n,
+            status: 'failed',
+            failureReason: 'api_failure',
+            createdAtNs: 1_770_801_614_000_000_000n,
+            startedAtNs: 1_770_801_615_000_000_000n,
+            finishedAtNs: 1_770_801_619_000_000_000n,
+            durationSeconds: 4.5,
+            queuedSeconds: 1,
+            allowFailure: false,
+            user: { id: 9_007_199_254_740_993n, username: 'ada' },
+            attempt: 1,
+            effective: false,
+          },
+          { id: 8n, attempt: 2, previousAttemptId: 7n, effective: true },
+        ])
+      })
+
+      test('a later completion does not send such an attempt again', async () => {
+        const replacing = await open({ options: { reexport: 'replace' } })
+        const named = { build_name: 'unit', build_stage: 'test' }
+        const builds = [{ id: 8, name: 'unit', stage: 'test', status: 'success' }]
+        await replacing.receive(jobHook({ ...named, build_id: 7, build_status: 'failed' }))
+        await replacing.receive(hook({ id: 1, builds }))
+        await replacing.receive(hook({ id: 1, finishedAt: later, builds }))
+        const row = replacing.db.read.selectFrom('export_records').select('previous_job_ids')
+        expect((await row.orderBy('key').execute()).map((each) => each.previous_job_ids)).toEqual([null, '7 8'])
+      })
+
+      test('an enrichment that an earlier version stored is used', async () => {
+        const news = '{"jobId":"7","retriesCount":1,"runner":{"id":"4","description":"shed","tags":[]}}'
+        await world.db.write((tx) =>
+          tx
+            .insertInto('export_job_hooks')
+            .values({ pipeline: key(1), job_id: '7', news, seen_at_ms: 0 })
+            .execute(),
+        )
+        await world.receive(hook({ id: 1, jobs: [7] }))
+        expect((await recordAt(key(1)))?.jobs).toMatchObject([{ id: 7n, attempt: 2, runner: { id: 4n } }])
+      })
+
       test('a job hook after the export is not stored', async () => {
         await world.receive(hook({ id: 1 }))
         expect(reasonOf(await world.receive(jobHook({ retries_count: 2 })))).toBe(

@@ -154,3 +154,13 @@ test('a job has the values of all its hooks', () => {
   const [job] = recordOf(run.admit(hook({ id: 1, jobs: [7] }))).jobs
   expect(job).toMatchObject({ attempt: 3, runner: { description: 'shed' } })
 })
+
+test('a job hook after its pipeline is kept only if the pipeline may be exported again', () => {
+  const late = (options: ConvertOptionsInput) => {
+    const run = intake(options)
+    run.export(hook({ id: 1, jobs: [7] }))
+    return reasonOf(run.export(jobHook({})))
+  }
+  expect(late({})).toBe('job hook of pipeline 1, which has been exported without it')
+  expect(late({ reexport: 'replace' })).toBe('job hook, kept for pipeline 1')
+})

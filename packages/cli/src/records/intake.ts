@@ -125,7 +125,12 @@ export class Intake {
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
     this.#pendingPipelines.addJobHook(instance, event.pipelineId)
-    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
+    const isUsed = this.#options.reexport !== 'none' || this.#surveyedJobEvents.has(instance, event)
+    const isTooLate = !isUsed && this.#exports.has(rootKey(instance, event.pipelineId))
+    const reason = isTooLate
+      ? `job hook of pipeline ${event.pipelineId}, which has been exported without it`
+      : `job hook, kept for pipeline ${event.pipelineId}`
+    return { kind: 'skip', reason }
   }
 
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {

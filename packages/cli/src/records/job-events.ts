@@ -3,20 +3,35 @@ import { RecentMap } from './recent-map.ts'
 
 /** Job hooks that wait for the hook of their pipeline: one event per job, merged from all its hooks. */
 export class JobEvents {
-  readonly #events: RecentMap<string, JobEvent>
+  /** The events by job, by `rootKey` of the pipeline. */
+  readonly #pipelines: RecentMap<string, Map<bigint, JobEvent>>
+  readonly #capacity: number
 
-  /** @param capacity the maximum number of jobs; the least recently updated are evicted */
+  /**
+   * @param capacity the maximum number of jobs; the pipelines mentioned least recently are evicted. Further jobs of one
+   *   pipeline with so many are ignored.
+   */
   constructor(capacity: number) {
-    this.#events = new RecentMap({ entries: capacity })
+    this.#capacity = capacity
+    this.#pipelines = new RecentMap({ entries: capacity, weight: { max: capacity, of: ({ size }) => size } })
   }
 
   add(instance: string, event: JobEvent): void {
-    const key = rootKey(instance, event.jobId)
-    const earlier = this.#events.get(key)
-    this.#events.set(key, earlier === undefined ? event : mergedJobEvents(earlier, event))
+    const key = rootKey(instance, event.pipelineId)
+    const jobs = this.#pipelines.get(key) ?? new Map<bigint, JobEvent>()
+    const earlier = jobs.get(event.jobId)
+    if (earlier === undefined && jobs.size >= this.#capacity) return
+    // Deleted while it changes, because the map counts the jobs when a pipeline is set and deleted.
+    this.#pipelines.delete(key)
+    jobs.set(event.jobId, earlier === undefined ? event : mergedJobEvents(earlier, event))
+    this.#pipelines.set(key, jobs)
   }
 
-  of(instance: string, { jobs }: PipelineRecord): JobEvent[] {
-    return jobs.flatMap(({ id }) => this.#events.get(rootKey(instance, id)) ?? [])
+  has(instance: string, { pipelineId, jobId }: JobEvent): boolean {
+    return this.#pipelines.get(rootKey(instance, pipelineId))?.has(jobId) === true
+  }
+
+  of(instance: string, { id }: PipelineRecord): JobEvent[] {
+    return [...(this.#pipelines.get(rootKey(instance, id))?.values() ?? [])]
   }
 }

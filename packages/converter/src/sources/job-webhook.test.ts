@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { PipelineRecord } from '../record.ts'
 import { readInput } from './input.ts'
-import { type JobEvent, withJobEvents } from './job-webhook.ts'
+import type { JobEvent } from './job-webhook.ts'
 
 const hook = {
   object_kind: 'build',
@@ -9,6 +8,13 @@ const hook = {
   build_name: 'unit',
   build_stage: 'test',
   build_status: 'failed',
+  build_created_at: '2026-02-11 09:20:14 UTC',
+  build_started_at: '2026-02-11 09:20:20 UTC',
+  build_finished_at: '2026-02-11 09:20:50 UTC',
+  build_duration: 30.5,
+  build_queued_duration: 6.0,
+  build_allow_failure: true,
+  user: { id: 3, name: 'Ada', username: 'ada', email: '[REDACTED]' },
   build_failure_reason: 'script_failure',
   retries_count: 1,
   pipeline_id: 31,
@@ -44,6 +50,13 @@ test('reads every field of a hook', () => {
     name: 'unit',
     stage: 'test',
     status: 'failed',
+    createdAtNs: 1_770_801_614_000_000_000n,
+    startedAtNs: 1_770_801_620_000_000_000n,
+    finishedAtNs: 1_770_801_650_000_000_000n,
+    durationSeconds: 30.5,
+    queuedSeconds: 6,
+    allowFailure: true,
+    user: { id: 3n, username: 'ada' },
     failureReason: 'script_failure',
     retriesCount: 1,
     runner: {
@@ -63,6 +76,12 @@ test('edge 56: unknown_failure on success is ignored', () => {
   expect(eventOf({ build_status: 'success', build_failure_reason: 'unknown_failure' }).failureReason).toBeUndefined()
 })
 
+test('the duration of a running job is not final', () => {
+  expect(
+    eventOf({ build_status: 'running', build_finished_at: null, build_duration: 5.2 }).durationSeconds,
+  ).toBeUndefined()
+})
+
 test('reads an old hook without a project', () => {
   const repository = { name: 'Loom', homepage: 'https://ci.example.com/g/p' }
   expect(eventOf({ project: undefined, repository }).project).toEqual({
@@ -77,63 +96,6 @@ test.each(['build_id', 'build_status', 'pipeline_id'])('edge 49: %s is required'
   expect(() => eventOf({ [path]: undefined, commit: undefined })).toThrow(
     expect.objectContaining({ name: 'RecordError', path }),
   )
-})
-
-describe('withJobEvents', () => {
-  function recordOf(...builds: object[]): PipelineRecord {
-    const body = { object_attributes: { id: 31, status: 'failed' }, builds }
-    const input = readInput(body, { receivedAtNs: undefined })
-    if (input.kind !== 'pipeline') throw new Error('no pipeline')
-    return input.record
-  }
-  const unit = { id: 380, name: 'unit', stage: 'test', status: 'failed' }
-  const lint = { id: 381, name: 'lint', stage: 'test', status: 'success' }
-
-  test('fills the missing values of the record', () => {
-    const [first, second] = withJobEvents(recordOf(unit, lint), [eventOf({})]).jobs
-    expect(first).toMatchObject({
-      attempt: 2,
-      failureReason: 'script_failure',
-      runner: { id: 6n },
-      environment: { name: 'staging' },
-    })
-    expect(second).toMatchObject({ attempt: undefined, runner: undefined })
-  })
-
-  test('keeps the values of the record', () => {
-    const known = { ...unit, failure_reason: 'api_failure', runner: { id: 7 }, environment: { name: 'production' } }
-    expect(withJobEvents(recordOf(known), [eventOf({})]).jobs[0]).toMatchObject({
-      failureReason: 'api_failure',
-      runner: { id: 7n },
-      environment: { name: 'production' },
-    })
-    expect(
-      withJobEvents(recordOf({ ...unit, status: 'success' }), [eventOf({})]).jobs[0]?.failureReason,
-    ).toBeUndefined()
-  })
-
-  test('uses the last event that has a value', () => {
-    const events = [
-      eventOf({ retries_count: 0, runner: { id: 1 } }),
-      eventOf({ retries_count: 1, runner: { id: 2 } }),
-      eventOf({ retries_count: null, runner: null }),
-    ]
-    expect(withJobEvents(recordOf(unit), events).jobs[0]).toMatchObject({ attempt: 2, runner: { id: 2n } })
-  })
-
-  test('events of other pipelines and jobs change nothing', () => {
-    const record = recordOf(unit)
-    expect(withJobEvents(record, [])).toBe(record)
-    expect(withJobEvents(record, [eventOf({ pipeline_id: 32 })])).toEqual(record)
-    expect(withJobEvents(record, [eventOf({ build_id: 999 })])).toEqual(record)
-  })
-
-  test('does not change the keys of a job', () => {
-    const record = recordOf(unit)
-    const enriched = withJobEvents(record, [eventOf({})])
-    expect(Object.keys(enriched)).toEqual(Object.keys(record))
-    expect(Object.keys(enriched.jobs[0]!)).toEqual(Object.keys(record.jobs[0]!))
-  })
 })
 
 describe('old job hooks have the id of the pipeline only in commit.id', () => {

@@ -1,19 +1,26 @@
-import type {
-  EnvironmentRecord,
-  JobRecord,
-  PipelineRecord,
-  ProjectRecord,
-  RunnerRecord,
-  UpstreamPipeline,
-} from '../record.ts'
-import { readEnvironment, readFailureReason, readProject, readRunner, readStatus } from './common-shapes.ts'
-import { count, type Fields, id, isObject, requiredId, requiredSection, section, text } from './fields.ts'
+import type { EnvironmentRecord, ProjectRecord, RunnerRecord, UpstreamPipeline, UserRecord } from '../record.ts'
+import { readEnvironment, readFailureReason, readProject, readRunner, readStatus, readUser } from './common-shapes.ts'
+import {
+  count,
+  date,
+  type Fields,
+  flag,
+  id,
+  isObject,
+  requiredId,
+  requiredSection,
+  seconds,
+  section,
+  text,
+} from './fields.ts'
+import { isFinished } from './status.ts'
 import { readUpstream } from './upstream.ts'
 import { projectUrl, url } from './web-url.ts'
 
 /**
- * The contents of a job hook. It completes the record of its pipeline with the number of retries and the runner, and
- * names the upstream pipeline before the pipeline has finished. It never triggers an export.
+ * The contents of a job hook. It completes the record of its pipeline with what the pipeline hook lacks: attempts that
+ * were retried, the number of retries, the runner. It names the upstream pipeline before the pipeline has finished. It
+ * never triggers an export.
  */
 export interface JobEvent {
   readonly pipelineId: bigint
@@ -24,6 +31,14 @@ export interface JobEvent {
   readonly name: string | undefined
   readonly stage: string | undefined
   readonly status: string
+  readonly createdAtNs: bigint | undefined
+  readonly startedAtNs: bigint | undefined
+  readonly finishedAtNs: bigint | undefined
+  /** Set only for finished jobs: hooks of running jobs contain the time that has passed so far. */
+  readonly durationSeconds: number | undefined
+  readonly queuedSeconds: number | undefined
+  readonly allowFailure: boolean
+  readonly user: UserRecord | undefined
   /** Set only if the status is `failed`: on success, hooks contain `unknown_failure`. */
   readonly failureReason: string | undefined
   readonly retriesCount: number | undefined
@@ -46,6 +61,13 @@ export function readJobWebhook(hook: Fields, receivedAtNs: bigint | undefined): 
     name: text(hook, 'build_name'),
     stage: text(hook, 'build_stage'),
     status,
+    createdAtNs: date(hook, 'build_created_at'),
+    startedAtNs: date(hook, 'build_started_at'),
+    finishedAtNs: date(hook, 'build_finished_at'),
+    durationSeconds: isFinished(status) ? seconds(hook, 'build_duration') : undefined,
+    queuedSeconds: seconds(hook, 'build_queued_duration'),
+    allowFailure: flag(hook, 'build_allow_failure') ?? false,
+    user: readUser(hook),
     failureReason: readFailureReason(hook, 'build_failure_reason', status),
     retriesCount: count(hook, 'retries_count'),
     runner: readRunner(hook),
@@ -74,48 +96,5 @@ function readJobProject(hook: Fields): ProjectRecord {
     name: project.name,
     webUrl: project.webUrl ?? projectUrl(repository && url(repository, 'homepage')),
     path: project.path,
-  }
-}
-
-/** The fields of a job hook that complete the record of its pipeline. */
-export type JobEnrichment = Pick<
-  JobEvent,
-  'pipelineId' | 'jobId' | 'failureReason' | 'retriesCount' | 'runner' | 'environment'
->
-
-/** Merges two hooks of one job. A value that is missing in the later hook is taken from the earlier one. */
-export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, later: Event): Event {
-  return {
-    ...later,
-    retriesCount: later.retriesCount ?? earlier.retriesCount,
-    failureReason: later.failureReason ?? earlier.failureReason,
-    runner: later.runner ?? earlier.runner,
-    environment: later.environment ?? earlier.environment,
-  }
-}
-
-/**
- * Returns the record with its missing attempts, runners, environments and failure reasons filled from job hooks.
- * `events` are in order of arrival; events of other pipelines are ignored.
- */
-export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
-  const eventByJob = new Map<bigint, JobEnrichment>()
-  for (const event of events) {
-    if (event.pipelineId !== record.id) continue
-    const earlier = eventByJob.get(event.jobId)
-    eventByJob.set(event.jobId, earlier === undefined ? event : mergedJobEvents(earlier, event))
-  }
-  if (eventByJob.size === 0) return record
-  return { ...record, jobs: record.jobs.map((job) => enriched(job, eventByJob.get(job.id))) }
-}
-
-function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {
-  if (event === undefined) return job
-  return {
-    ...job,
-    failureReason: job.failureReason ?? (job.status === 'failed' ? event.failureReason : undefined),
-    runner: job.runner ?? event.runner,
-    environment: job.environment ?? event.environment,
-    attempt: event.retriesCount === undefined ? job.attempt : event.retriesCount + 1,
   }
 }

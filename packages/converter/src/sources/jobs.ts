@@ -132,10 +132,13 @@ function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
   for (const attempts of groupAttempts(jobs)) {
     if (attempts.length === 1) continue
     attempts.sort((a, b) => (a.id < b.id ? -1 : 1))
+    let before = 0
     for (const [index, job] of attempts.entries()) {
+      const attempt = job.attempt ?? before + 1
+      before = attempt
       numbered.set(job.id, {
         ...job,
-        attempt: job.attempt ?? index + 1,
+        attempt,
         previousAttemptId: attempts[index - 1]?.id,
         effective: index === attempts.length - 1,
       })
