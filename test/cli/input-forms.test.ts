@@ -49,12 +49,53 @@ describe('jobs of the REST API', () => {
     expect(outcome.exitCode).toBe(0)
     expect(pipelineIdsIn(outcome.stdout)).toEqual(['31', '32'])
     expect(spansOf(outcome.stdout).map(({ name }) => name)).toEqual([
-      'RUN',
+      'RUN p',
       'job: job-2',
       'job: job-3',
-      'RUN',
+      'RUN p',
       'job: job-4',
     ])
+  })
+
+  test('pages and bridges in several files are one pipeline, in any order', async () => {
+    await using directory = await temporaryDirectory()
+    const all = Array.from({ length: 250 }, (_, at) => jobOf(at + 1, 31))
+    const bridge = jobOf(900, 31, { downstream_pipeline: { id: 40, project_id: 42, web_url: webUrl(40) } })
+    const [first, second, third, other] = [
+      await directory.file('page-1.json', JSON.stringify([...all.slice(0, 100), jobOf(500, 32)])),
+      await directory.file('page-2.json', `${JSON.stringify(all.slice(100, 200))}\n${hookLine(7)}`),
+      await directory.file('page-3.json', JSON.stringify(all.slice(200))),
+      await directory.file('bridges.json', JSON.stringify([bridge])),
+    ]
+    await directory.file('no-bridges.json', '[]')
+    for (const files of [[directory.path], [third, other, first, second], [second, first, other, third]]) {
+      const outcome = await penstock(['convert', ...files, '--signals', 'traces'])
+      expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(pipelineIdsIn(outcome.stdout).toSorted()).toEqual(['31', '32', '7'])
+      // Two spans each for pipelines 7 and 32, and 252 for pipeline 31.
+      expect(spansOf(outcome.stdout)).toHaveLength(256)
+    }
+    const checked = await penstock(['check', '--format', 'json', first, third, second, other])
+    const rows = checked.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+    expect(rows.map(({ jobs }) => jobs).toSorted()).toEqual([1, 1, 251])
+  })
+
+  test('what is held for a later file has a limit, and is refused once', async () => {
+    await using directory = await temporaryDirectory()
+    const files = await Promise.all(
+      [1, 2, 3].map((page) => directory.file(`${page}.json`, JSON.stringify([jobOf(page, 31)]))),
+    )
+    const limit = ['--max-file-bytes', '700']
+    const { exitCode, stdout, stderr } = await penstock(['convert', ...files, ...limit])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^[^\n]*1\.json: line 1: \[0\]: begins a series of REST jobs longer than 700 bytes[^\n]*\n$/)
+  })
+
+  test('an empty page is no failure', async () => {
+    expect(await convert('[]')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
   })
 
   test('one job is converted to its pipeline with that job', async () => {

@@ -29,6 +29,7 @@ interface Exported {
   readonly spanId: string
   readonly pipelineSpanId: string
   readonly traceState: string
+  readonly flags: number
   readonly attributes: ReadonlyMap<string, unknown>
 }
 
@@ -49,6 +50,7 @@ function exportOfJob(hook: unknown, jobId: bigint, options: ConvertOptionsInput)
     spanId: spans[place]!.spanId,
     pipelineSpanId: spans[pipeline]!.spanId,
     traceState: spans[place]!.traceState,
+    flags: spans[place]!.flags,
     attributes: new Map(attributes.map(({ key, value }) => [key, value])),
   }
 }
@@ -116,7 +118,9 @@ describe.each(optionSets)('under %j', (options) => {
         span: exported.spanId,
         pipeline: exported.pipelineSpanId,
       })
-      expect(printed.environment.TRACEPARENT).toBe(`00-${exported.traceId}-${exported.spanId}-01`)
+      expect(printed.environment.TRACEPARENT).toBe(
+        `00-${exported.traceId}-${exported.spanId}-0${exported.flags & 0xff}`,
+      )
       expect(printed.environment.TRACESTATE ?? '').toBe(exported.traceState)
       for (const [key, value] of Object.entries(printed.resource_attributes)) {
         // The export leaves out the type of the ref if the hook lacks the flag; the variables always contain it.
@@ -136,7 +140,7 @@ const inJob = {
 
 test('literal id vectors', async () => {
   const { stdout } = await penstock(['trace-context', '--format', 'dotenv'], { env: inJob })
-  expect(stdout).toMatch(/^TRACEPARENT=00-f09bd275a66f6824d2b176f2a52ef4b6-7844386fb3f17be8-01$/m)
+  expect(stdout).toMatch(/^TRACEPARENT=00-f09bd275a66f6824d2b176f2a52ef4b6-7844386fb3f17be8-03$/m)
 })
 
 test('a shell reads every printed value unchanged', async () => {
@@ -155,7 +159,7 @@ test('a shell reads every printed value unchanged', async () => {
     stdout,
   ])
   const [traceparent, list = ''] = shell.stdout.toString().split('\n')
-  expect(traceparent).toBe('00-f09bd275a66f6824d2b176f2a52ef4b6-7844386fb3f17be8-01')
+  expect(traceparent).toBe('00-f09bd275a66f6824d2b176f2a52ef4b6-7844386fb3f17be8-03')
   const read = Object.fromEntries(list.split(',').map((entry) => entry.split('=').map(decodeURIComponent)))
   expect(read).toMatchObject({ team: `it's ours`, 'cicd.pipeline.run.id': '31', 'vcs.change.title': title })
   const dotenv = await penstock(['trace-context', '--format', 'dotenv'], { env })

@@ -75,6 +75,6 @@ test('the error of an unreadable configuration is also read from a hook', () => 
 })
 
 test.each(['ninety', -1, [98], '1e3', ''])('coverage %j is absent', (coverage) => {
-  const [run] = attributesOf({ pipeline: { ...body.pipeline, coverage } }, { extraAttributes: true })
+  const [run] = attributesOf({ ...body, pipeline: { ...body.pipeline, coverage } }, { extraAttributes: true })
   expect(run).not.toHaveProperty(['svc.cicd.pipeline.run.coverage'])
 })

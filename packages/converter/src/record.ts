@@ -23,7 +23,7 @@ export interface PipelineRecord {
   readonly createdAtNs: bigint | undefined
   /** Known only from REST; hooks do not contain it. */
   readonly startedAtNs: bigint | undefined
-  /** Known only from REST; hooks do not contain it. */
+  /** Known from REST, and from hooks of some versions. */
   readonly updatedAtNs: bigint | undefined
   readonly finishedAtNs: bigint | undefined
   /** Busy time, not `finished - created`. */

@@ -1,7 +1,9 @@
 import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
+import { type JobGroup, jobGroup } from './job-group.ts'
 import type { ConvertOptions } from './options.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
 import { RecordError } from './sources/record-error.ts'
+import { isChild } from './sources/roots.ts'
 import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
 import { newTally, type Tally } from './text.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
@@ -82,6 +84,7 @@ export interface JobRun<Plan extends RunSettings = RunSettings> {
   readonly result: string | undefined
   readonly errorType: string | undefined
   readonly user: UserRecord | undefined
+  readonly group: JobGroup | undefined
 }
 
 /** @throws {RecordError} if the record has no time and no receipt time */
@@ -135,6 +138,7 @@ export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRu
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
+    group: job.name === undefined ? undefined : jobGroup(job.name),
     user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.userInstance, run.options),
   }
 }
@@ -176,7 +180,7 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   }
   if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
   const parentId = upstream?.pipelineId
-  return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
+  return parentId === undefined ? { id: record.id, resolved: !isChild(record) } : { id: parentId, resolved: false }
 }
 
 /**

@@ -135,7 +135,12 @@ export class ProjectSource implements RecordSource {
   async #loadOrTake(item: Item): Promise<Loaded> {
     const isListed = 'status' in item.value
     if (!isListed || mayBeExported(item.value, this.#options.convertOptions)) return this.#load(item.id)
-    return { id: item.id, bytes: 0, result: { kind: 'bundle', bundle: { pipeline: item.value } }, downstream: [] }
+    return {
+      id: item.id,
+      bytes: 0,
+      result: { kind: 'bundle', bundle: { pipeline: item.value, jobs: [] } },
+      downstream: [],
+    }
   }
 
   async #load(id: bigint): Promise<Loaded> {
@@ -243,7 +248,7 @@ export class ProjectSource implements RecordSource {
 /** Tells whether a listed pipeline may be exported. Returns true if that cannot be decided from the list. */
 function mayBeExported(listed: JsonObject, options: ConvertOptions): boolean {
   try {
-    const input = readInput({ pipeline: listed }, { receivedAtNs: undefined })
+    const input = readInput({ pipeline: listed, jobs: [] }, { receivedAtNs: undefined })
     if (input.kind !== 'pipeline') return true
     const finishedAtNs = input.record.finishedAtNs ?? 0n
     return exportDecision({ ...input.record, finishedAtNs }, options).kind === 'export'

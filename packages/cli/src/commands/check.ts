@@ -3,11 +3,11 @@ import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { findInputFiles } from '../input/input-files.ts'
 import { addInputFlags, inputSettings } from '../input/input-flags.ts'
-import { readRecords } from '../input/read-records.ts'
-import type { Reading } from '../input/record-stream.ts'
+import { type Reading, readBodies } from '../input/record-stream.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { type Checked, checkedAsJson, checkedAsText } from '../records/checked-output.ts'
+import { RestJobGroups } from '../records/rest-job-groups.ts'
 
 const examples = `
 Prints for each record its kind, whether it would be exported, and the attributes and metrics without a value, with the
@@ -48,8 +48,13 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
     if (reading.kind === 'fault') return reading.error
     return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs()))
   }
-  for (const file of await findInputFiles(inputs, environment, environment.signal)) {
-    for await (const reading of readRecords(file, maxDocumentBytes)) {
+  const groups = new RestJobGroups(maxDocumentBytes)
+  const files = await findInputFiles(inputs, environment, environment.signal)
+  for (const [index, file] of files.entries()) {
+    if (file.rereadable) await exhaust(groups.survey(readBodies(file, { maxDocumentBytes }), index))
+  }
+  for (const [index, file] of files.entries()) {
+    for await (const reading of groups.read(readBodies(file, { maxDocumentBytes }), index)) {
       const isJobGroup = reading.kind === 'body' && reading.isJobGroup === true
       const checked: Checked = { place: reading.place, isJobGroup, result: result(reading) }
       if (isRefusal(checked.result)) exitCode = exitCodes.incomplete
@@ -57,6 +62,11 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
     }
   }
   return exitCode
+}
+
+/** Reads to the end. */
+async function exhaust(readings: AsyncIterable<Reading>): Promise<void> {
+  for await (const _ of readings);
 }
 
 /**

@@ -37,7 +37,7 @@ describe('one document', () => {
       text: 'HTTP/2 200\r\n\r\n{}',
       readings: ['begins with the headers of an HTTP answer, not with JSON; save its body alone'],
     },
-    { text: '[\n]', readings: ['is an empty list, without a record'] },
+    { text: '[\n]', readings: [] },
     { text: '', readings: ['contains no record'] },
     { text: ' \r\n\t\n', readings: ['contains no record'] },
     { text: '\ufeff', readings: ['contains no record'] },

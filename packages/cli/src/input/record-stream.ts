@@ -22,7 +22,7 @@ export type Reading =
       readonly kind: 'body'
       readonly place: Place
       readonly body: unknown
-      /** The length of the document that begins with this body. */
+      /** The length of the document; for an item of a list, its share of that length. */
       readonly documentBytes?: number
       /** The signals to deliver; `undefined` for all signals without a record of their acceptance. */
       readonly outstanding?: Outstanding | undefined
@@ -211,11 +211,11 @@ function* itemsOf(reading: Reading): Generator<Reading> {
     return
   }
   const { place, body, documentBytes = 0 } = reading
-  if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
   for (const [index, item] of body.entries()) {
-    const rest = { place: { ...place, index }, documentBytes: index === 0 ? documentBytes : 0 }
     // Pages of a REST API may be saved as a list of lists.
-    for (const each of Array.isArray(item) ? item : [item]) yield* bodiesIn({ kind: 'body', ...rest, body: each })
+    const items = Array.isArray(item) ? item : [item]
+    const rest = { place: { ...place, index }, documentBytes: documentBytes / body.length / items.length }
+    for (const each of items) yield* bodiesIn({ kind: 'body', ...rest, body: each })
   }
 }
 

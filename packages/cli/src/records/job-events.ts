@@ -8,8 +8,8 @@ export class JobEvents {
   readonly #capacity: number
 
   /**
-   * @param capacity the maximum number of jobs; the pipelines mentioned least recently are evicted. Further jobs of one
-   *   pipeline with so many are ignored.
+   * @param capacity the maximum number of jobs; the pipelines mentioned least recently are evicted. Further jobs of a
+   *   pipeline at this limit are ignored.
    */
   constructor(capacity: number) {
     this.#capacity = capacity

@@ -6,7 +6,7 @@ const run = { status: 'success', created_at: '2026-01-05T10:00:00Z' }
 const project = { id: 42, web_url: 'https://ci.example.com/g/p' }
 
 function recordOf(id: number, more: object = {}): PipelineRecord {
-  const body = { project, pipeline: { ...run, id }, ...more }
+  const body = { project, pipeline: { ...run, id }, jobs: [], ...more }
   const input = readInput(body, { receivedAtNs: undefined })
   if (input.kind !== 'pipeline') throw new Error('no pipeline')
   return input.record

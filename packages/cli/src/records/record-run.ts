@@ -1,13 +1,13 @@
 import { type ConvertOptions, OtherHookError, RecordError, type Tally } from '@penstock/converter'
 import { rereadableInput } from '../input/buffered-input.ts'
 import { findInputFiles, type InputFile } from '../input/input-files.ts'
-import { readRecords } from '../input/read-records.ts'
-import type { Outstanding, Place, Reading } from '../input/record-stream.ts'
+import { type Outstanding, type Place, type Reading, readBodies } from '../input/record-stream.ts'
 import type { Environment } from '../process/environment.ts'
 import { counted, formatCount } from '../text/wording.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
 import { Report } from './report.ts'
+import { RestJobGroups } from './rest-job-groups.ts'
 
 /** A source of records. */
 export interface RecordSource {
@@ -28,12 +28,13 @@ interface RunSettings {
   readonly activity: string
   /** Whether standard output goes to the same terminal, where a bar would get in its way. */
   readonly printsToTerminal: boolean
+  /** The length limit of one document, and of the REST jobs that are held until their pipeline is complete. */
+  readonly maxDocumentBytes: number
 }
 
 interface FileRunSettings extends RunSettings {
   /** Files, directories or `-`. */
   readonly inputs: readonly string[]
-  readonly maxDocumentBytes: number
   /** Whether streams are held in memory until their end, so that they can be read in two passes like files. */
   readonly holdsStreams: boolean
   /** Ends the reading in the same way as an interruption. */
@@ -57,6 +58,7 @@ export class RecordRun {
   readonly progress: Progress
   readonly #sources: readonly RecordSource[]
   readonly #intake: Intake
+  readonly #jobGroups: RestJobGroups
   readonly #surveyProgress: Progress
 
   /** @throws {UsageError} for inputs that cannot be read */
@@ -84,6 +86,7 @@ export class RecordRun {
     const { stderr, clock } = environment
     const terminal = stderr.isTTY === true
     this.#sources = sources
+    this.#jobGroups = new RestJobGroups(settings.maxDocumentBytes)
     this.#intake = new Intake(settings.options, settings.receivedAtNs, () => clock.nowNs())
     const mode = terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines'
     const progressOf = (activity: string) => new Progress({ stderr, clock, activity, totalBytes: bytes, mode })
@@ -95,9 +98,9 @@ export class RecordRun {
   /** Yields the records to export in order. The others are added to the report. */
   async *records(): AsyncGenerator<PlacedRecord> {
     await this.#survey()
-    for (const source of this.#sources) {
+    for (const [index, source] of this.#sources.entries()) {
       let bodies = 0
-      for await (const reading of source.readings(this.progress)) {
+      for await (const reading of this.#jobGroups.read(source.readings(this.progress), index)) {
         bodies += 1
         const { place } = reading
         if (reading.kind === 'fault') {
@@ -145,8 +148,9 @@ export class RecordRun {
   /** Runs the first pass. The second pass reports errors of the inputs. */
   async #survey(): Promise<void> {
     const progress = this.#surveyProgress
-    for (const source of this.#sources.filter(({ rereadable }) => rereadable)) {
-      for await (const reading of source.readings(progress)) {
+    for (const [index, source] of this.#sources.entries()) {
+      if (!source.rereadable) continue
+      for await (const reading of this.#jobGroups.survey(source.readings(progress), index)) {
         if (reading.kind === 'body') this.#intake.survey(reading.body)
         progress.addRecord()
       }
@@ -167,7 +171,7 @@ function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
   return {
     name: file.name,
     rereadable: file.rereadable === true,
-    readings: (progress) => readRecords(file, maxDocumentBytes, (bytes) => progress.addBytes(bytes)),
+    readings: (progress) => readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
   }
 }
 

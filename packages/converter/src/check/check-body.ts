@@ -6,6 +6,7 @@ import type { ConvertOptions } from '../options.ts'
 import { planOf } from '../plan.ts'
 import type { PipelineRecord } from '../record.ts'
 import { type JobRun, jobRun, type PipelineRun, pipelineRun } from '../run.ts'
+import { kindOfBody, readableBody } from '../sources/body-kind.ts'
 import { isObject, type JsonObject } from '../sources/fields.ts'
 import { readInput } from '../sources/input.ts'
 import type { Warnings } from '../sources/warnings.ts'
@@ -58,7 +59,7 @@ export function checkBody(body: unknown, options: ConvertOptions, nowNs: bigint)
     return { kind: 'job hook', pipelineId, jobId, warnings }
   }
   const { record } = input
-  const payload = payloadOf(body as JsonObject)
+  const payload = payloadOf(readableBody(kindOfBody(body as JsonObject), body as JsonObject))
   const run = pipelineRun(hasTime(record) ? record : { ...record, receivedAtNs: nowNs }, planOf(options))
   const found = [
     ...rowsOf('resource', run.plan.resourceAttributes, [run], payload),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { capturedBody, expectedBody } from './body-kind.ts'
+import { expectedBody } from './body-kind.ts'
+import { capturedBody } from './body-signatures.ts'
 import { readInput } from './input.ts'
 import { OtherHookError, RecordError } from './record-error.ts'
 

@@ -125,15 +125,16 @@ export function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
 }
 
 /**
- * Reads `artifacts_file`, else the archive among REST's `artifacts`. Some versions report a size of 0 without a name
- * for a job without artifacts.
+ * Reads `artifacts_file`, else the archive among REST's `artifacts`. A file without a name means that there is none: some
+ * versions report a size for a job without artifacts.
  */
 export function readArtifacts(job: Fields): ArtifactsRecord | undefined {
   const file =
     section(job, 'artifacts_file') ?? sectionWhere(job, 'artifacts', ({ file_type }) => file_type === 'archive')
   if (file === undefined) return undefined
-  const record = { filename: text(file, 'filename'), size: byteSize(file, 'size') }
-  return record.filename === undefined && !record.size ? undefined : record
+  const filename = text(file, 'filename')
+  const size = byteSize(file, 'size')
+  return filename === undefined ? undefined : { filename, size }
 }
 
 /** Returns whether the ref is a tag. If the field is missing, a full ref name decides. */

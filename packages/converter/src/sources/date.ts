@@ -1,10 +1,12 @@
-/** Matches `YYYY-MM-DD hh:mm:ss` with up to nine fraction digits and a zone. Without a zone, the time is in UTC. */
-const dateShape = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
+/** Matches `YYYY-MM-DD hh:mm` with seconds, up to nine fraction digits and a zone. Without a zone, the time is in UTC. */
+const dateShape = /^\d{4}-\d\d-\d\d[ Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:[Zz]|UTC|[+-]\d\d(?::?\d\d)?))?$/
 const daysBeforeMonth = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** The number of leap days in the years 1 to 1969. */
 const leapDaysBefore1970 = 477
+/** The index at which the seconds or the zone begin. */
+const afterMinutes = 'YYYY-MM-DD hh:mm'.length
 /** The index at which the fraction or the zone begins. */
 const afterSeconds = 'YYYY-MM-DD hh:mm:ss'.length
 
@@ -24,12 +26,14 @@ export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
   const day = twoDigits(value, 8)
   const hour = twoDigits(value, 11)
   const minute = twoDigits(value, 14)
-  const second = twoDigits(value, 17)
+  const hasSeconds = value.charAt(afterMinutes) === ':'
+  const second = hasSeconds ? twoDigits(value, 17) : 0
   if (month < 1 || month > 12 || day < 1 || day > lastDay(year, month)) return 'invalid'
   if (hour > 23 || minute > 59 || second > 59) return 'invalid'
 
-  const afterFraction = value.charAt(afterSeconds) === '.' ? endOfDigits(value, afterSeconds + 1) : afterSeconds
-  const offsetMinutes = readOffset(value, afterFraction)
+  const hasFraction = hasSeconds && value.charAt(afterSeconds) === '.'
+  const afterFraction = hasFraction ? endOfDigits(value, afterSeconds + 1) : afterSeconds
+  const offsetMinutes = readOffset(value, hasSeconds ? afterFraction : afterMinutes)
   if (offsetMinutes === undefined) return 'invalid'
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + (minute - offsetMinutes) * 60 + second
   const nanoseconds = readFraction(value, afterFraction)
@@ -67,7 +71,7 @@ function readOffset(text: string, from: number): number | undefined {
   const sign = text.charAt(at)
   if (sign !== '+' && sign !== '-') return 0
   const hours = twoDigits(text, at + 1)
-  const minutes = twoDigits(text, text.length - 2)
+  const minutes = text.length === at + 3 ? 0 : twoDigits(text, text.length - 2)
   if (hours > 23 || minutes > 59) return undefined
   return sign === '+' ? hours * 60 + minutes : -(hours * 60 + minutes)
 }

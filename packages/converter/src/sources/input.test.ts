@@ -14,7 +14,8 @@ describe('the kind of a body', () => {
     ['a hook with a blank object_kind', { object_kind: '', object_attributes: run }, 'pipeline'],
     ['a job hook', { object_kind: 'build', build_id: 380, build_status: 'success', pipeline_id: 31 }, 'job'],
     ['a REST bundle', { project: {}, pipeline: run, jobs: [], bridges: [] }, 'pipeline'],
-    ['a REST bundle with only the pipeline', { pipeline: run }, 'pipeline'],
+    ['a REST bundle without a project', { pipeline: run, jobs: [] }, 'pipeline'],
+    ['a pipeline with its jobs inside', { ...run, jobs: [] }, 'pipeline'],
   ])('%s', (_, body, kind) => expect(readInput(body, intake).kind).toBe(kind))
 
   test.each<[unknown, string, string]>([
@@ -45,8 +46,8 @@ describe('required fields', () => {
     [{ object_attributes: run, builds: [{ id: 380 }] }, 'builds[0].status'],
     [{ object_attributes: run, builds: [null] }, 'builds[0]'],
     [{ object_attributes: run, bridges: [{ id: 0, status: 'success' }] }, 'bridges[0].id'],
-    [{ pipeline: { id: 0, status: 'success' } }, 'pipeline.id'],
-    [{ pipeline: { id: 31 } }, 'pipeline.status'],
+    [{ pipeline: { id: 0, status: 'success' }, jobs: [] }, 'pipeline.id'],
+    [{ pipeline: { id: 31 }, jobs: [] }, 'pipeline.status'],
     [{ pipeline: run, jobs: [{ id: 'x', status: 'success' }] }, 'jobs[0].id'],
   ])('edge 49: %j', (body, path) => expect(failureOf(body).path).toBe(path))
 })

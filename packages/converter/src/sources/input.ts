@@ -1,5 +1,6 @@
 import type { PipelineRecord } from '../record.ts'
-import { expectedBody, kindOfBody, restJobsAdvice } from './body-kind.ts'
+import { expectedBody, kindOfBody, readableBody, restJobsAdvice } from './body-kind.ts'
+import type { BodyKind } from './body-signatures.ts'
 import { bodyFields, type Fields, isObject, type JsonObject, kindOf, warn } from './fields.ts'
 import { type JobEvent, readJobWebhook } from './job-webhook.ts'
 import { readPipelineWebhook } from './pipeline-webhook.ts'
@@ -34,18 +35,20 @@ export function readInput(body: unknown, intake: Intake): Input {
   if (Array.isArray(body) && body.some(isRestJob)) throw new RecordError('', restJobsAdvice)
   if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${kindOf(body)}`)
   const warnings = newWarnings()
-  const fields = bodyFields(body, warnings)
-  const input = read(fields, intake)
+  const kind = kindOfBody(body)
+  const fields = bodyFields(readableBody(kind, body), warnings)
+  const input = read(kind, fields, intake)
   if (isNestedDeeper(body, nestingLimit)) warn(fields, '', `has more than ${nestingLimit} levels of nesting`)
   return input
 }
 
-function read(fields: Fields, { receivedAtNs }: Intake): Input {
+function read(kind: BodyKind, fields: Fields, { receivedAtNs }: Intake): Input {
   const { warnings } = fields
-  switch (kindOfBody(fields.values)) {
+  switch (kind) {
     case 'pipeline':
       return { kind: 'pipeline', record: readPipelineWebhook(fields, receivedAtNs), warnings }
     case 'rest':
+    case 'pipeline with jobs':
       return { kind: 'pipeline', record: readRestBundle(fields, receivedAtNs), warnings }
     case 'build':
       return { kind: 'job', event: readJobWebhook(fields, receivedAtNs), warnings }

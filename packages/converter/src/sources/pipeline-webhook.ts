@@ -1,9 +1,10 @@
 import type { PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
-import { type Fields, requiredSection, section, texts } from './fields.ts'
+import { date, type Fields, requiredSection, section, texts } from './fields.ts'
 import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
-import { readUpstream } from './upstream.ts'
+import { isFinished } from './status.ts'
+import { ownRoot, readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
 
 /**
@@ -16,12 +17,18 @@ export function readPipelineWebhook(hook: Fields, receivedAtNs: bigint | undefin
   const project = readProject(section(hook, 'project'), givenUrl)
   const builds = readJobs(hook, 'builds', project) ?? []
   const bridges = readJobs(hook, 'bridges', project)
+  const updatedAtNs = date(run, 'updated_at')
+  // A hook does not say when its pipeline started. One with a result ran, so its last update is its end, unless its jobs say more.
+  const hasEnd = shared.durationSeconds !== undefined || builds.some(({ finishedAtNs }) => finishedAtNs !== undefined)
+  const endsWithUpdate = !hasEnd && isFinished(shared.status) && shared.status !== 'skipped'
   return {
     ...shared,
     stages: texts(run, 'stages'),
     startedAtNs: undefined,
-    updatedAtNs: undefined,
+    updatedAtNs,
+    finishedAtNs: shared.finishedAtNs ?? (endsWithUpdate ? updatedAtNs : undefined),
     url: givenUrl ?? pipelineUrl(project.webUrl, shared.id),
+    rootPipelineId: shared.rootPipelineId ?? ownRoot(hook, shared.id),
     upstream: readUpstream(hook, { pipelineId: shared.id, project, source: shared.source }),
     mergeRequest: readMergeRequest(hook, shared.ref),
     user: readUser(hook),

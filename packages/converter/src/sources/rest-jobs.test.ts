@@ -21,6 +21,7 @@ describe('recognising a REST job', () => {
     ['a bundle of the pipeline alone', { pipeline: pipelineOf(31) }, false],
     ['a bundle with a name and an id', { id: 1, name: 'x', status: 'y', pipeline: pipelineOf(31), jobs: [] }, false],
     ['a job without its pipeline', { id: 1, name: 'x', status: 'success' }, false],
+    ['a package', { id: 1, name: 'x', package_type: 'npm', status: 'default', pipeline: pipelineOf(31) }, false],
     ['a list', [jobOf(1, pipelineOf(31))], false],
     ['null', null, false],
   ])('%s', (_, body, expected) => expect(isRestJob(body)).toBe(expected))

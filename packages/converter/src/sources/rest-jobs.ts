@@ -11,12 +11,15 @@ export interface GroupedJobs {
   readonly body: JsonObject
 }
 
-/** Tells whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`. */
+/**
+ * Returns whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`, and
+ * a package, which contains its pipeline too, has no `stage`.
+ */
 export function isRestJob(body: unknown): body is RestJob {
   return (
     isObject(body) &&
     isObject(body.pipeline) &&
-    ['id', 'status', 'name'].every((key) => key in body) &&
+    ['id', 'status', 'name', 'stage'].every((key) => key in body) &&
     !['jobs', 'bridges'].some((key) => key in body)
   )
 }
@@ -54,8 +57,8 @@ function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonl
   return { project: { ...named, id: named?.id ?? project_id, web_url: named?.web_url ?? webUrl } }
 }
 
-/** Returns a key for a pipeline. Ids are unique within an instance, which the URL contains. */
-function pipelineKey({ pipeline: { id, project_id, web_url } }: RestJob): string {
+/** Returns a key for the pipeline of a job. Ids are unique within an instance, which the URL contains. */
+export function pipelineKey({ pipeline: { id, project_id, web_url } }: RestJob): string {
   return typeof web_url === 'string' ? `url ${web_url}` : `id ${String(project_id)} ${String(id)}`
 }
 

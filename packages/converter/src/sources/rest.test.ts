@@ -4,7 +4,10 @@ import { readInput } from './input.ts'
 const pipeline = { id: 31, status: 'success' }
 
 function recordOf(bundle: object) {
-  const input = readInput({ pipeline, ...bundle }, { receivedAtNs: undefined })
+  const input = readInput(
+    { pipeline, ...('builds' in bundle ? {} : { jobs: [] }), ...bundle },
+    { receivedAtNs: undefined },
+  )
   if (input.kind !== 'pipeline') throw new Error('no pipeline')
   return input.record
 }
@@ -57,13 +60,13 @@ test('bridges that were not fetched do not count as listed', () => {
   expect(recordOf({ jobs: [], bridges: [] }).bridgesListed).toBe(true)
 })
 
-test('id and URL of a missing project are read from the pipeline', () => {
+test('id, URL, name and path of a missing project are read from the pipeline', () => {
   const run = { ...pipeline, project_id: 42, web_url: 'https://ci.example.com/g/p/-/pipelines/31' }
   expect(recordOf({ pipeline: run }).project).toEqual({
     id: 42n,
-    name: undefined,
+    name: 'p',
     webUrl: 'https://ci.example.com/g/p',
-    path: undefined,
+    path: 'g/p',
   })
 })
 

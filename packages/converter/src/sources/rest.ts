@@ -14,8 +14,8 @@ import {
 } from './fields.ts'
 import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
-import { readUpstream } from './upstream.ts'
-import { pipelineUrl, url } from './web-url.ts'
+import { ownRoot, readUpstream } from './upstream.ts'
+import { pipelineUrl, projectPathIn, url } from './web-url.ts'
 
 /**
  * Reads a REST bundle: the answers of a REST API about one pipeline, in one object.
@@ -31,8 +31,15 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
   const shared = readRun(run, receivedAtNs)
   warnAboutOtherStatus(bundle, run)
   const givenUrl = url(run, 'web_url')
-  const namedProject = readProject(section(bundle, 'project'), givenUrl)
-  const project = namedProject.id === undefined ? { ...namedProject, id: id(run, 'project_id') } : namedProject
+  const named = readProject(section(bundle, 'project'), givenUrl)
+  // A job alone names its project only by its URL.
+  const path = named.path ?? projectPathIn(named.webUrl)
+  const project = {
+    ...named,
+    id: named.id ?? id(run, 'project_id'),
+    path,
+    name: named.name ?? path?.slice(path.lastIndexOf('/') + 1),
+  }
   const jobsKey = bundle.values.jobs === undefined ? 'builds' : 'jobs'
   const jobs = readJobs(bundle, jobsKey, project) ?? []
   const bridges = readJobs(bundle, 'bridges', project)
@@ -44,6 +51,7 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
     startedAtNs: date(run, 'started_at'),
     updatedAtNs: date(run, 'updated_at'),
     url: givenUrl ?? pipelineUrl(project.webUrl, shared.id),
+    rootPipelineId: shared.rootPipelineId ?? ownRoot(bundle, shared.id),
     upstream: readUpstream(bundle, { pipelineId: shared.id, project, source: shared.source }),
     mergeRequest: readMergeRequest(bundle, shared.ref),
     user: readUser(run),

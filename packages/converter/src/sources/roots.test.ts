@@ -6,9 +6,13 @@ import { rootKey, rootOf, withRoot } from './roots.ts'
 
 const instance = 'ci.example.com'
 
-function run(id: number, parentId?: number, fields: { root?: number; otherProject?: boolean } = {}): PipelineRecord {
+function run(
+  id: number,
+  parentId?: number,
+  fields: { root?: number; otherProject?: boolean; source?: string } = {},
+): PipelineRecord {
   const body = {
-    object_attributes: { id, status: 'success', root_pipeline_id: fields.root },
+    object_attributes: { id, status: 'success', root_pipeline_id: fields.root, source: fields.source },
     project: { id: 42 },
     source_pipeline: parentId && { pipeline_id: parentId, job_id: 300, project: { id: fields.otherProject ? 7 : 42 } },
   }
@@ -31,6 +35,15 @@ describe('the root of a run', () => {
       'self',
     ],
     ['edge 47: a run that has a parent in its own tree is a cycle', run(3, 2, { root: 3 }), rootsOf(), 3n, 'cycle'],
+    ['a child without its parent', run(3, undefined, { source: 'parent_pipeline' }), rootsOf(), 3n, 'unknown'],
+    [
+      'a child in the map as its own root',
+      run(3, undefined, { source: 'parent_pipeline' }),
+      rootsOf([3, 3]),
+      3n,
+      'unknown',
+    ],
+    ['a child in the map', run(3, undefined, { source: 'parent_pipeline' }), rootsOf([3, 1], [1, 1]), 1n, 'map'],
     ['an explicit root takes precedence', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
     ['the parent is a known root', run(2, 1), rootsOf([1, 1]), 1n, 'map'],
     ['edge 44: the root of the parent is known', run(3, 2), rootsOf([2, 1]), 1n, 'map'],

@@ -7,11 +7,12 @@ import type { JobEvent } from './job-webhook.ts'
  * - `map`: it was found in the root map
  * - `self`: the run is not a child
  * - `parent`: the parent's root is unknown, so the parent is used
+ * - `unknown`: the run is a child, but nothing names its parent, so the run itself is used
  * - `cycle`: the parents form a cycle, so the run counts as a root
  */
 export interface Root {
   readonly id: bigint
-  readonly from: 'source' | 'map' | 'self' | 'parent' | 'cycle'
+  readonly from: 'source' | 'map' | 'self' | 'parent' | 'unknown' | 'cycle'
   /** The root of an upstream pipeline of another project, if the map contains it. */
   readonly upstreamId?: bigint
 }
@@ -41,7 +42,7 @@ export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string
   const parentId = run.upstream?.pipelineId
   const known = roots.get(rootKey(instance, ownId))
   let id = known === undefined || known === ownId ? parentId : known
-  if (id === undefined) return { id: ownId, from: 'self' }
+  if (id === undefined) return { id: ownId, from: isChild(run) ? 'unknown' : 'self' }
   const seen = new Set([ownId])
   while (!seen.has(id)) {
     seen.add(id)
@@ -53,14 +54,18 @@ export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string
   return { id: ownId, from: 'cycle' }
 }
 
+/** Returns whether a pipeline of the same project has started the run. */
+export const isChild = (run: PipelineRecord | JobEvent): boolean => 'source' in run && run.source === 'parent_pipeline'
+
 /**
- * Returns the record with the root from `rootOf`. A root that comes from `parent` is not set in the record: without a
- * root, the converter uses the parent and marks the root as unresolved. A member of a cycle loses its upstream and
+ * Returns the record with the root from `rootOf`. A root that comes from `parent` or is `unknown` is not set in the record:
+ * without a root, the converter uses the parent, or the run itself, and marks the root as unresolved. A member of a cycle loses its upstream and
  * becomes a root.
  */
 export function withRoot(record: PipelineRecord, root: Root): PipelineRecord {
   switch (root.from) {
     case 'parent':
+    case 'unknown':
       return record
     case 'cycle':
       return { ...record, rootPipelineId: root.id, upstream: undefined }

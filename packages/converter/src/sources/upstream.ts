@@ -1,5 +1,5 @@
 import type { ProjectRecord, UpstreamPipeline } from '../record.ts'
-import { type Fields, id, section, text, warn } from './fields.ts'
+import { type Fields, id, isObject, section, text, warn } from './fields.ts'
 import { projectUrl, url } from './web-url.ts'
 
 /**
@@ -37,6 +37,12 @@ export function readUpstream(
     projectId: project.id,
     projectPath: project.path,
   }
+}
+
+/** Returns the root that `source_pipeline` states by naming the pipeline itself. */
+export function ownRoot(owner: Fields, pipelineId: bigint): bigint | undefined {
+  const { source_pipeline: upstream } = owner.values
+  return isObject(upstream) && String(upstream.pipeline_id) === String(pipelineId) ? pipelineId : undefined
 }
 
 function differ<T>(theirs: T | undefined, ours: T | undefined): boolean | undefined {

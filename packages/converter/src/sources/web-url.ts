@@ -27,6 +27,13 @@ export function projectUrlIn(pipelineUrl: string | undefined): string | undefine
   return end > 0 ? projectUrl(pipelineUrl.slice(0, end)) : undefined
 }
 
+/** Returns the path of a project with its namespace, read from its URL; `undefined` if it has no namespace there. */
+export function projectPathIn(projectWebUrl: string | undefined): string | undefined {
+  if (projectWebUrl === undefined || !URL.canParse(projectWebUrl)) return undefined
+  const path = new URL(projectWebUrl).pathname.slice(1)
+  return path.includes('/') ? path : undefined
+}
+
 export function pipelineUrl(projectWebUrl: string | undefined, pipelineId: bigint): string | undefined {
   return projectWebUrl === undefined ? undefined : `${projectWebUrl}/-/pipelines/${pipelineId}`
 }

@@ -43,12 +43,6 @@ export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 export const maxAttributeLength = 255
 
 /**
- * The flag `sampled`. The random flag of the exported spans is left out: older OpenTelemetry SDKs for Go refuse a
- * `traceparent` of version 00 with flags above 2.
- */
-const TRACEPARENT_FLAGS = '01'
-
-/**
  * Returns the trace context that the export will give to the job that the predefined variables describe. The ids are
  * computed by the conversion itself, so they are the same.
  *
@@ -68,13 +62,16 @@ export function jobTraceContext({ variables, options, rootPipelineId }: JobTrace
     traceId: run.traceId,
     spanId: job.spanId,
     pipelineSpanId: run.spanId,
-    traceparent: `00-${run.traceId}-${job.spanId}-${TRACEPARENT_FLAGS}`,
+    traceparent: `00-${run.traceId}-${job.spanId}-${flagsText(run.ids.traceFlags)}`,
     tracestate: run.traceState,
     rootResolved: run.rootResolved,
     resourceAttributes: new Map(shared.filter(fits)),
     tooLong: shared.filter((entry) => !fits(entry)).map(([key]) => key),
   }
 }
+
+/** Returns the flags of the exported spans as two hexadecimal digits. */
+const flagsText = (flags: number): string => flags.toString(16).padStart(2, '0')
 
 /** Returns the attributes that are known while the job runs. All are texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
 function sharedAttributes(job: PlannedJob): (readonly [string, string])[] {

@@ -11,6 +11,8 @@ import {
   ATTR_CICD_WORKER_NAME,
   ATTR_CICD_WORKER_STATE,
   ATTR_ERROR_TYPE,
+  ATTR_SVC_TASK_GROUP,
+  ATTR_SVC_TASK_GROUP_INDEX,
   ATTR_SVC_TASK_RUN_ATTEMPT,
   ATTR_SVC_TASK_RUN_EXECUTED,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
@@ -270,6 +272,20 @@ export const jobAttributes: AttributeTable<JobRun> = [
     extension: true,
     needs: ['builds[].retries_count'],
     absent: 'attempts are unknown',
+  },
+  {
+    keys: [ATTR_SVC_TASK_GROUP],
+    type: 'string',
+    from: ({ group }) => group?.name,
+    extension: true,
+    absent: 'the name has no ending such as `1/3` or `: [aws, data]`',
+  },
+  {
+    keys: [ATTR_SVC_TASK_GROUP_INDEX],
+    type: 'int',
+    from: ({ group }) => (group?.index === undefined ? undefined : BigInt(group.index)),
+    extension: true,
+    absent: 'the name has no ending such as `1/3`',
   },
 ]
 
