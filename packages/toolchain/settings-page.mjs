@@ -1,4 +1,5 @@
 import { settingTable as processSettings } from '../cli/dist/settings/setting-table.js'
+import { platformNamesOf } from '../core/dist/settings/platform-names.js'
 import { settingTable } from '../core/dist/settings/table/setting-table.js'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
@@ -45,6 +46,7 @@ function meaningOf({ name, about, companions, oldNames, oldParameters }) {
     ...(companions ? [`Turning it on needs ${list(companions)} in the same request.`] : []),
     ...(oldNames ? [`Also: ${list(oldNames)}.`] : []),
     ...(oldParameters ? [`Also accepted: ${list(oldParameters)}.`] : []),
+    ...(platformNamesOf(name).length > 0 ? [`GitLab's name: ${list(platformNamesOf(name))}.`] : []),
     ...(pins.has(name) ? [`Fixed by ${code(pins.get(name))}.`] : []),
   ].join(' ')
 }
@@ -68,6 +70,10 @@ are at most 2,147,483,647. Each change is an event
 A secret is encrypted in the database with \`secrets.key\`. \`external_pipeline_validation_service_token\` is shown as \`********\`, which
 changes nothing if it is sent back; \`asset_proxy_secret_key\` is never shown. \`ai_availability\` (\`default_on\`, \`default_off\`,
 \`never_on\`) stands for \`ai_features_enabled\` and \`lock_ai_features_enabled\`.
+
+Booleans are \`true\`, \`t\`, \`yes\`, \`y\`, \`on\`, \`1\`, or \`false\`, \`f\`, \`no\`, \`n\`, \`off\`, \`0\`; anything else gets 400. A request may use
+GitLab's name of a setting. If the service is called \`gitlab\`, the record has these names too, and \`polling_interval_multiplier\` as text,
+as GitLab's clients expect.
 
 ## Settings with an effect
 

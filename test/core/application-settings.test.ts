@@ -54,19 +54,16 @@ describe('every setting of the specification', () => {
     expect(record).toMatchObject({ id: 1, ...expected })
   })
 
-  const changeable = expectedSettings.filter(({ name }) => name !== 'delete_unconfirmed_users')
-  test.each(changeable)('$name is stored and returned', async ({ name, other, fallback, sentWith, shownAs }) => {
+  test.each(expectedSettings)('$name is stored and returned', async ({ name, other, fallback, sentWith, shownAs }) => {
     const shown = shownAs ?? other
     expect(await put(name, other, sentWith)).toMatchObject([200, { [name]: shown }])
     expect(await call()).toMatchObject([200, { [name]: shown }])
     expect(await put(name, fallback, sentWith)).toMatchObject([200, { [name]: fallback }])
   })
 
-  const numbers = ofType('integer', 'number').filter(({ name }) => name !== 'performance_bar_allowed_group_id')
-  test.each(numbers)('$name must be a number', async ({ name, typed }) => {
-    expect(await put(name, 'many')).toEqual(
-      typed ? refusedAs(`${name} is invalid`) : refusedBy(name, 'is not a number'),
-    )
+  test.each(ofType('integer', 'number'))('$name must be a number', async ({ name, typed }) => {
+    const message = name === 'performance_bar_allowed_group_id' ? 'is not the id or path of a group' : 'is not a number'
+    expect(await put(name, 'many')).toEqual(typed ? refusedAs(`${name} is invalid`) : refusedBy(name, message))
   })
 
   test.each(ofType('integer'))('$name must be an integer', async ({ name, typed }) => {
@@ -80,16 +77,27 @@ describe('every setting of the specification', () => {
     expect(await put(name, null)).toEqual(refusedBy(name, 'must be a boolean value'))
   })
 
-  const typedFlags = ofType('boolean').filter(({ typed }) => typed)
-  test.each(typedFlags)('$name is true or false', async ({ name }) => {
-    expect(await put(name, 'perhaps')).toEqual(refusedAs(`${name} is invalid`))
+  test.each(flags)('$name is true or false', async ({ name, typed, fallback, sentWith }) => {
+    for (const value of ['perhaps', 'nope', '2', 2]) {
+      expect(await put(name, value, sentWith)).toEqual(
+        typed ? refusedAs(`${name} is invalid`) : refusedBy(name, 'must be a boolean value'),
+      )
+    }
+    for (const [value, shown] of [
+      ['yes', true],
+      ['No', false],
+      ['1', true],
+      ['F', false],
+    ] as const) {
+      expect(await put(name, value, sentWith)).toMatchObject([200, { [name]: shown }])
+    }
+    await put(name, fallback, sentWith)
   })
 
-  const otherFlags = changeable.filter(({ type, typed }) => type === 'boolean' && !typed)
-  test.each(otherFlags)('$name is true for any other text', async ({ name, fallback, sentWith }) => {
-    expect(await put(name, 'perhaps', sentWith)).toMatchObject([200, { [name]: true }])
-    expect(await put(name, 'off', sentWith)).toMatchObject([200, { [name]: false }])
-    await put(name, fallback)
+  test.each(ofType('number'))('$name is taken as a number or a text, and returned as a number', async (setting) => {
+    for (const value of [1.5, '1.5'])
+      expect(await put(setting.name, value)).toMatchObject([200, { [setting.name]: 1.5 }])
+    await put(setting.name, setting.fallback)
   })
 
   test.each(ofType('string'))('$name must be a text', async ({ name, typed, oneOf }) => {
@@ -210,8 +218,10 @@ test('the specification has every row of the table, besides those that its text 
   expect(more.toSorted()).toEqual([
     'abuse_notification_email',
     'asset_proxy_secret_key',
+    'default_branch_name',
     'deny_all_requests_except_allowed',
     'dns_rebinding_protection_enabled',
+    'email_confirmation_setting',
     'max_http_response_size_limit',
     'push_event_hooks_limit',
     'ropc_without_client_credentials',

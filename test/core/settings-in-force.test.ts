@@ -232,6 +232,9 @@ const rows: Readonly<Partial<Record<SettingName, Row>>> = {
     ),
   ),
   admin_mode: row(true, 200, 403, () => statusOf('GET', 'application/settings', { as: 'root' })),
+  default_branch_name: row('trunk', 'main', 'trunk', () =>
+    created('projects', 'default_branch', () => named({ initialize_with_readme: true })),
+  ),
   default_project_visibility: row('internal', 'private', 'internal', () => created('projects', 'visibility', named)),
   default_group_visibility: row('public', 'private', 'public', () => created('groups', 'visibility', named)),
   default_snippet_visibility: row('internal', 'private', 'internal', () =>

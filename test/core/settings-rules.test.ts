@@ -309,8 +309,8 @@ test('values are stored in the form that the platform reads them', async () => {
     { performance_bar_allowed_group_id: group.id },
   ])
   expect(await put({ performance_bar_allowed_group_id: 'no/such' })).toMatchObject([
-    200,
-    { performance_bar_allowed_group_id: null },
+    400,
+    { message: { performance_bar_allowed_group_id: ['is not the id or path of a group'] } },
   ])
   const level = { default_branch_protection_defaults: { allowed_to_push: [{ access_level: 20 }] } }
   expect(await put(level)).toEqual([

@@ -130,6 +130,7 @@ export * from './issues/issue-statistics.ts'
 export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts'
 export * from './issues/milestone-issues.ts'
 export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-report.ts'
+export { booleanOfWord } from './kit/boolean-words.ts'
 export { MAX_INTEGER } from './kit/common-fields.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
@@ -369,6 +370,7 @@ export { createTag, getTag, listTags, removeTag, type Tag } from './repositories
 export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
 export * from './sessions/session.ts'
+export { PLATFORM_AVAILABILITY, platformNames, platformNamesOf } from './settings/platform-names.ts'
 export { settingOf, settingsOf } from './settings/setting-of.ts'
 export {
   getApplicationSettings,

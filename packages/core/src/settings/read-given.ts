@@ -1,3 +1,4 @@
+import { booleanOfWord } from '../kit/boolean-words.ts'
 import type { FieldType } from '../kit/field-table.ts'
 import type { Setting } from './table/setting.ts'
 
@@ -48,10 +49,10 @@ const conversions: Readonly<Record<FieldType, (given: unknown) => Given>> = {
   },
   number: readNumber,
   text: (given) => (typeof given === 'object' ? { error: 'is invalid' } : { value: String(given) }),
-  flag: (given) =>
-    typeof given === 'object'
-      ? { error: 'must be a boolean value' }
-      : { value: !falseWords.has(String(given).toLowerCase()) },
+  flag: (given) => {
+    const value = typeof given === 'object' ? undefined : booleanOfWord(String(given))
+    return value === undefined ? { error: nullErrors.flag } : { value }
+  },
   time: notThis('is invalid'),
   day: notThis('is invalid'),
   list: (given) => (Array.isArray(given) ? { value: given } : { error: 'is invalid' }),
@@ -60,8 +61,6 @@ const conversions: Readonly<Record<FieldType, (given: unknown) => Given>> = {
       ? { value: Object.fromEntries(Object.entries(given as object).map(([key, inner]) => [key, readMember(inner)])) }
       : { error: NOT_IN_SCHEMA },
 }
-
-const falseWords = new Set(['false', 'f', '0', 'off'])
 
 function readNumber(given: unknown): Given {
   const number = typeof given === 'string' && /^\s*[+-]?\d{1,15}(\.\d{1,15})?\s*$/.test(given) ? Number(given) : given

@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { PLATFORM_AVAILABILITY, platformNamesOf } from './platform-names.ts'
 import type { Setting } from './table/setting.ts'
 import { type SettingName, settingRows } from './table/setting-table.ts'
 
 /** The parameters, by name, as a request has sent them. */
 export type SettingsInput = Readonly<Record<string, unknown>>
 
-/** The names of parameters that set the same setting: its own, then former ones. */
+/** The names of parameters that set the same setting: its own, former ones, and those of GitLab. */
 export const namesOf = (name: string, { oldNames = [], oldParameters = [] }: Setting): readonly string[] => [
   name,
   ...oldNames,
   ...oldParameters,
+  ...platformNamesOf(name),
 ]
 
 const anything = z.unknown().optional()
@@ -27,13 +29,16 @@ export const updateSettingsInput = z
     ),
     /** Any other text means `never_on`. */
     ai_availability: z.string().max(255).nullish(),
+    [PLATFORM_AVAILABILITY]: z.string().max(255).nullish(),
   } as Readonly<Record<string, z.ZodType>>)
   .superRefine((input: SettingsInput, context) => {
     for (const [name, { companions = [] }] of settingRows) {
-      if (input[name] !== true) continue
+      const sent = [name, ...platformNamesOf(name)].find((each) => input[each] === true)
+      if (sent === undefined) continue
       for (const companion of companions) {
-        if (!Object.hasOwn(input, companion) || input[companion] === undefined)
-          context.addIssue(problem('missing', { path: [companion] }))
+        const names = [companion, ...platformNamesOf(companion)]
+        if (names.some((each) => input[each] !== undefined)) continue
+        context.addIssue(problem('missing', { path: [sent === name ? companion : (names[1] ?? companion)] }))
       }
     }
     const sent = passwordNames.filter((name) => input[name] !== undefined && input[name] !== null)

@@ -4,10 +4,11 @@ import { invalid } from '../kit/domain-error.ts'
 import { brokenRules } from '../kit/field-table.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/operation.ts'
+import { PLATFORM_AVAILABILITY } from './platform-names.ts'
 import { type Given, readGiven } from './read-given.ts'
 import { forgetSettings } from './setting-of.ts'
 import { namesOf, type SettingsInput, updateSettingsInput } from './settings-input.ts'
-import { aiSwitchesFor, MASK, recordOf, type SettingsRecord } from './settings-record.ts'
+import { aiAvailabilityOf, aiSwitchesFor, MASK, recordOf, type SettingsRecord } from './settings-record.ts'
 import { rulesAcross } from './settings-rules.ts'
 import {
   ensureSettingsRecord,
@@ -82,8 +83,12 @@ async function givenValues(
 ): Promise<GivenValues> {
   const values: Record<string, unknown> = {}
   const errors: Record<string, readonly string[]> = {}
-  const { ai_availability } = input
-  const switches: SettingsInput = typeof ai_availability === 'string' ? aiSwitchesFor(ai_availability) : {}
+  const availabilities = [input.ai_availability, input[PLATFORM_AVAILABILITY]].filter(
+    (each) => typeof each === 'string',
+  )
+  // A client that sends back a record has changed only one of both.
+  const availability = availabilities.find((each) => each !== aiAvailabilityOf(before)) ?? availabilities[0]
+  const switches: SettingsInput = availability === undefined ? {} : aiSwitchesFor(availability)
   for (const [name, setting] of settingRows) {
     const given = [...namesOf(name, setting).map((parameter) => input[parameter]), switches[name]].filter(
       (value) => value !== undefined && !(setting.secret !== undefined && value === MASK),
@@ -109,7 +114,8 @@ async function readParameter(
   before: SettingValues,
 ): Promise<Given> {
   if (name === 'performance_bar_allowed_group_id' && isPath(parameter)) {
-    return { value: await findGroupId(tx, parameter) }
+    const value = await findGroupId(tx, parameter)
+    return value === undefined ? { error: 'is not the id or path of a group' } : { value }
   }
   const read = readGiven(setting, parameter)
   if ('error' in read || read.value === undefined || setting.normalize === undefined) return read

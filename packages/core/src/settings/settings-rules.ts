@@ -63,7 +63,7 @@ const rules: readonly Rule[] = [
   {
     name: 'delete_unconfirmed_users',
     message: 'must be false when email confirmation setting is off',
-    isBroken: ({ delete_unconfirmed_users }) => delete_unconfirmed_users,
+    isBroken: (values) => values.delete_unconfirmed_users && values.email_confirmation_setting === 'off',
   },
 ]
 

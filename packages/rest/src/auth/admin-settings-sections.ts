@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Core,
   defaultOfSetting,
+  platformNamesOf,
   type Setting,
   type SettingName,
   type SettingsRecord,
@@ -44,11 +45,12 @@ ${topics.map((topic) => section(core, record, topic))}`
 
 const anchorOf = (title: string): string => title.toLowerCase().replaceAll(/[^a-z]+/g, '-')
 
-/** Tells whether every word of the search occurs in the name, the former names, the description or the topic. */
+/** Returns whether every word of the search occurs in the name, the other names, the description or the topic. */
 function matches(name: SettingName, title: string, { search, onlyInForce }: Filter): boolean {
   const { about, takesEffectIn, oldNames = [], oldParameters = [] } = settingTable[name] as Setting
   if (onlyInForce && takesEffectIn === undefined) return false
-  const text = [name, title, about, takesEffectIn ?? '', ...oldNames, ...oldParameters].join(' ').toLowerCase()
+  const names = [name, ...oldNames, ...oldParameters, ...platformNamesOf(name)]
+  const text = [...names, title, about, takesEffectIn ?? ''].join(' ').toLowerCase()
   return search
     .toLowerCase()
     .split(/\s+/)

@@ -1,4 +1,4 @@
-import type { InputSchema } from '@penstock/core'
+import { booleanOfWord, type InputSchema } from '@penstock/core'
 import { isStoredFile } from '@penstock/http'
 import type { z } from 'zod'
 import { type Names, type Parameter, parametersOf, snakeCase } from './parameter-names.ts'
@@ -92,29 +92,14 @@ function emptyValue({ fallback, nullable, optional, text }: Traits): unknown {
   return text ? '' : null
 }
 
-const booleans: Readonly<Record<string, boolean>> = {
-  true: true,
-  t: true,
-  yes: true,
-  y: true,
-  on: true,
-  1: true,
-  false: false,
-  f: false,
-  no: false,
-  n: false,
-  off: false,
-  0: false,
-}
-
 function readText(traits: Traits, text: string, repeated: readonly unknown[] | undefined): unknown {
   if (traits.element !== undefined && (repeated !== undefined || !traits.text)) {
     return readElements(traits, repeated ?? (text === '' ? [] : text.split(',').map((part) => part.trim())))
   }
   if (traits.number && /^-?\d+$/.test(text)) return Number(text)
   if (traits.number && !traits.text && /^-?\d+\.\d+$/.test(text)) return Number(text)
-  const word = traits.boolean ? text.toLowerCase() : ''
-  if (traits.boolean && Object.hasOwn(booleans, word)) return booleans[word]
+  const boolean = traits.boolean ? booleanOfWord(text) : undefined
+  if (boolean !== undefined) return boolean
   if (traits.text || text.trim() !== '') return text
   return emptyValue(traits)
 }

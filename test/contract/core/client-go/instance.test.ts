@@ -41,6 +41,16 @@ describeWithProgram('client-go', ['goClient'], () => {
     })
   })
 
+  test('reads and changes the application settings by the names of its types', async () => {
+    expect(await world.asRoot('Settings.GetSettings')).toMatchObject({
+      status: 200,
+      result: { polling_interval_multiplier: '1', gravatar_enabled: true, kroki_enabled: false },
+    })
+    const changes = { polling_interval_multiplier: 1.25, jira_connect_application_key: 'key', gravatar_enabled: false }
+    const { status, result } = await world.asRoot('Settings.UpdateSettings', changes)
+    expect([status, result]).toMatchObject([200, { ...changes, polling_interval_multiplier: '1.25' }])
+  })
+
   test('creates, reads, changes and deletes broadcast messages', async () => {
     const message = {
       message: 'Maintenance on Sunday',

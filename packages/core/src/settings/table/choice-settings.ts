@@ -36,6 +36,10 @@ export const choiceSettings = {
       allowed: 'above 0 and at most 10 while the service is enabled',
     }),
   ),
+  email_confirmation_setting: untyped(
+    line(255, 'off').check(isOneOf(['off', 'soft', 'hard'])),
+    stored('Whether new users confirm their address, and whether they may sign in before.'),
+  ),
   default_preferred_language: untyped(line(255, 'en').check(isOneOf(languages)), stored('The language of new users.')),
   default_snippet_visibility: typed(visibility(), inForce('The visibility of new snippets.', 'creating snippets')),
   default_project_visibility: typed(

@@ -1,3 +1,4 @@
+import { isRefName } from '../../git/repository-path.ts'
 import { matches } from '../../kit/field-table.ts'
 import { networkList } from './network-list.ts'
 import { inForce, stored, typed, untyped } from './setting.ts'
@@ -18,6 +19,14 @@ export const textSettings = {
   home_page_url: untyped(
     urlOrNull(),
     inForce('The page for visitors without a session. Null: the sign-in page.', '`/` for visitors without a session'),
+  ),
+  default_branch_name: untyped(
+    lineOrNull(255).check((name) => !isRefName(name) && 'is not a valid branch name'),
+    inForce(
+      'The default branch of new projects, unless the request or the group names one. Null: the first branch that is pushed.',
+      '`POST /projects`',
+      { allowed: 'the name of a branch' },
+    ),
   ),
   default_ci_config_path: typed(
     lineOrNull(255).check(ciConfigPath),

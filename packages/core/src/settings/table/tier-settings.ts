@@ -40,7 +40,7 @@ export const tierSettings = {
   delete_unconfirmed_users: untyped(
     off(),
     stored('Whether users without a confirmed address are deleted.', {
-      allowed: 'false: addresses are not confirmed here',
+      allowed: 'false if `email_confirmation_setting` is `off`',
     }),
   ),
   unconfirmed_users_delete_after_days: untyped(positive(7), stored('Days until they are deleted.')),
