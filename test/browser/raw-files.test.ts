@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { accessLevels, createProjectSnippet, createUser, groupWikis, type Project, type User } from '@penstock/core'
+import { repositoryPath } from '@penstock/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { ServedWorld } from '../graphql/served-world.ts'
@@ -51,7 +52,7 @@ async function storeSnippet(documents: readonly RawDocument[]): Promise<string[]
   const files = documents.map(({ name, content }) => ({ filePath: name, content }))
   const draft = { project: tools.id, title: 'Raw', visibility: 'public', files } as const
   const { id } = await served.world.perform(mira, createProjectSnippet, draft)
-  const gitdir = `${served.world.core.settings.repositoriesDir}/snippets/${id}.git`
+  const gitdir = repositoryPath(served.world.core, `snippets/${id}`)
   const git = (...args: string[]) => execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8' }).trim()
   git('tag', 'v1.html', 'main')
   const refs = ['main', 'v1.html', git('rev-parse', 'main')]

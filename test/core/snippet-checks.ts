@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import { repositoryPath } from '@penstock/testkit'
 import type { Stored } from './kill-proof.ts'
 import type { SnippetState, SnippetWriter } from './snippet-writes.ts'
 
@@ -64,17 +65,19 @@ async function storedSnippets({ core, parentId: projectId }: Stored): Promise<Ma
 
 /** Returns what Git reports, directories that belong to no snippet, and files that the rows do not name. */
 async function repositoryFaults({ dataDir }: Stored, stored: ReadonlyMap<number, SnippetState>): Promise<string[]> {
-  const directory = join(dataDir, 'repositories', 'snippets')
+  const settings = { repositoriesDir: join(dataDir, 'repositories') }
+  const directory = join(settings.repositoriesDir, 'snippets')
   const names = existsSync(directory) ? readdirSync(directory) : []
-  const expected = [...stored.keys()].map((id) => `${id}.git`)
+  const expected = [...stored.keys()].map((id) => basename(repositoryPath({ settings }, `snippets/${id}`)))
   const faults = [
     ...names.filter((name) => !expected.includes(name)).map((name) => `${name} belongs to no snippet`),
     ...expected.filter((name) => !names.includes(name)).map((name) => `${name} is missing`),
   ]
   for (const [id, { files }] of stored) {
-    if (!names.includes(`${id}.git`)) continue
+    const gitdir = repositoryPath({ settings }, `snippets/${id}`)
+    if (!existsSync(gitdir)) continue
     const git = async (...args: string[]) =>
-      (await run('git', ['--git-dir', join(directory, `${id}.git`), ...args], { timeout: 60_000 })).stdout
+      (await run('git', ['--git-dir', gitdir, ...args], { timeout: 60_000 })).stdout
     try {
       const output = await git('fsck', '--full', '--strict', '--no-dangling', '--no-progress')
       if (output !== '') faults.push(`git fsck ${id}.git: ${output}`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Db } from '@penstock/db'
+import { repositoryPath } from '@penstock/testkit'
 import { sql } from 'kysely'
 
 /** Queries that find partially stored writes. The tests remove no such object, so each query must find nothing. */
@@ -109,7 +110,7 @@ const run = promisify(execFile)
 
 /** Returns the faults that Git reports for a repository, and acknowledged commits missing in it. */
 export async function repositoryFaults(dataDir: string, projectId: number, shas: readonly string[]): Promise<string[]> {
-  const gitdir = join(dataDir, 'repositories', `${projectId}.git`)
+  const gitdir = repositoryPath({ settings: { repositoriesDir: join(dataDir, 'repositories') } }, projectId)
   if (!existsSync(gitdir)) return shas.length === 0 ? [] : [`${gitdir} is missing`]
   const git = async (...args: string[]) =>
     (await run('git', ['--git-dir', gitdir, ...args], { timeout: 60_000 })).stdout

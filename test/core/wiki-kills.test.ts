@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { repositoryPath } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { FSCK_TIMEOUT_MS, proveRowsAndRepositoriesAgree, type Stored } from './kill-proof.ts'
 import { type PageStates, WikiWriter } from './wiki-writes.ts'
@@ -37,7 +38,10 @@ async function faultsOf({ core, db, dataDir, parentId }: Stored, writers: readon
   if (slugs(rows).join() !== slugs(listed).join())
     faults.push(`there are rows for ${slugs(rows)}, pages ${slugs(listed)}`)
   if (listed.length === 0) return faults
-  const gitdir = join(dataDir, 'repositories', 'group-wikis', `${parentId}.git`)
+  const gitdir = repositoryPath(
+    { settings: { repositoriesDir: join(dataDir, 'repositories') } },
+    `group-wikis/${parentId}`,
+  )
   const fsck = ['--git-dir', gitdir, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress']
   const { stdout } = await promisify(execFile)('git', fsck, { timeout: FSCK_TIMEOUT_MS })
   return stdout === '' ? faults : [...faults, `git fsck: ${stdout}`]

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { createCommit, createMergeRequest, listMergeRequestVersions, putPipelineRecord } from '@penstock/core'
+import { repositoryPath } from '@penstock/testkit'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
 import { commit, diff, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
@@ -165,9 +165,9 @@ const SSH_SIGNATURE = ['-----BEGIN SSH SIGNATURE-----', 'U1NIU0lH', '-----END SS
 /** Adds a commit with a signature, which Git itself writes: the API creates unsigned commits only. */
 async function signedCommit(context: ThingContext) {
   const values = await changedBranch(context)
-  const { repositoriesDir } = context.server.world.core.settings
+  const gitdir = repositoryPath(context.server.world.core, context.parent!.id)
   const git = (input: string, ...args: string[]) =>
-    execFileSync('git', ['--git-dir', join(repositoriesDir, `${context.parent!.id}.git`), ...args], {
+    execFileSync('git', ['--git-dir', gitdir, ...args], {
       input,
       encoding: 'utf8',
     })

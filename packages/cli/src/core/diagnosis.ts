@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { pendingCoreMigrations } from '@penstock/core'
+import { auditRepositories, pendingCoreMigrations } from '@penstock/core'
 import { type Db, openReadOnly, schemaVersion } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import {
@@ -19,7 +19,7 @@ import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { counted, formatCount } from '../text/wording.ts'
 import { mailDirectory } from './mail-transport.ts'
-import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
+import { type CoreDatabaseTables, coreDatabase, repositoriesDirectory } from './open-core.ts'
 
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
@@ -32,6 +32,8 @@ export interface Finding {
 const MAX_LANES = 10_000
 /** The highest number of missing sources that are reported; the rest follows once these are fixed. */
 const MAX_UNCONFIGURED_SOURCES = 20
+/** The highest number of directories of repositories that are reported, of each kind. */
+const MAX_REPOSITORIES = 20
 
 /** Checks the installation without changing it. Findings are in the order in which a start would run into them. */
 export async function diagnose(settings: Settings): Promise<Finding[]> {
@@ -110,6 +112,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
         { grade: 'ok', message: `${name} is up to date: its schema is ${await schemaVersion(db)}` },
         await queueFinding(queue),
         ...(await unconfiguredSourceFindings(queue, settings)),
+        ...(await repositoryFindings(db, settings)),
       ]
     }
     const message = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
@@ -124,6 +127,35 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
   } finally {
     await opened.then((db) => db.close()).catch(() => {})
   }
+}
+
+/** Reports directories that belong to no repository, and repositories without a directory, up to a limit of each. */
+async function repositoryFindings(db: Pick<Db<CoreDatabaseTables>, 'read'>, settings: Settings): Promise<Finding[]> {
+  const repositoriesDir = repositoriesDirectory(settings)
+  const { unknown, missing } = await auditRepositories({ db, settings: { repositoriesDir } })
+  const unknownFindings = unknown.slice(0, MAX_REPOSITORIES).map(
+    (path): Finding => ({
+      grade: 'note',
+      message: `${join(repositoriesDir, path)} belongs to no repository of ${coreDatabase(settings).name}, and is not used`,
+      remedy: 'left by a restored backup or a killed process: remove it, or keep it to recover its commits with git',
+    }),
+  )
+  const missingFindings = missing.slice(0, MAX_REPOSITORIES).map(
+    ({ repository, directory }): Finding => ({
+      grade: 'wrong',
+      message: `the repository ${repository} is damaged: ${join(repositoriesDir, `${directory}.git`)} is missing`,
+      remedy: 'put the directory back from a backup; until then, it reads as empty, and changes are refused',
+    }),
+  )
+  const more = [
+    { count: unknown.length, what: 'directories belong to no repository', grade: 'note' as const },
+    { count: missing.length, what: 'repositories have no directory', grade: 'wrong' as const },
+  ].filter(({ count }) => count > MAX_REPOSITORIES)
+  return [
+    ...missingFindings,
+    ...unknownFindings,
+    ...more.map(({ count, what, grade }) => ({ grade, message: `${formatCount(count)} ${what} in all` })),
+  ]
 }
 
 function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): DeliveryQueue {

@@ -36,6 +36,8 @@ export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: st
     : { location: databaseUrl, name: 'the database of PENSTOCK_DATABASE_URL' }
 }
 
+export const repositoriesDirectory = ({ dataDir }: Settings): string => join(dataDir, 'repositories')
+
 /** The tables of the core and of the exporter. They are in one database, so that one transaction can write to both. */
 export type CoreDatabaseTables = CoreTables & ExporterTables
 
@@ -94,7 +96,7 @@ export async function openCore(
       settings: {
         serviceName: settings.serviceName,
         externalUrl,
-        repositoriesDir: join(dataDir, 'repositories'),
+        repositoriesDir: repositoriesDirectory(settings),
         secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
         projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],

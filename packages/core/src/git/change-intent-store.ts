@@ -21,12 +21,15 @@ interface RepositoryChangesTable {
   token: string
   /** 1 if the change creates the repository. */
   creates: number
+  /** The directory of the repository. That of a new one is known only here until the change is complete. */
+  directory: string
   /** The moves as JSON. */
   moves: string
 }
 
 export interface ChangeIntent {
   readonly creates: boolean
+  readonly directory: string
   readonly moves: readonly ReferenceMove[]
 }
 
@@ -39,9 +42,9 @@ export async function recordIntent(
   { db }: Pick<RepositoryContext, 'db'>,
   repository: string,
   token: string,
-  { creates, moves }: ChangeIntent,
+  { creates, directory, moves }: ChangeIntent,
 ): Promise<void> {
-  const row = { token, creates: creates ? 1 : 0, moves: JSON.stringify(moves) }
+  const row = { token, creates: creates ? 1 : 0, directory, moves: JSON.stringify(moves) }
   await db.write(async (tx) => {
     // A holder that lost the lock without noticing must not leave an intent, because later changes would be undone.
     if (!(await confirmLock({ db: tx }, token))) throw new DomainError({ code: 'conflict' })
@@ -82,14 +85,18 @@ export async function takeIntent(
     .deleteFrom('repository_changes')
     .where('repository', '=', repository)
     .$if(token !== undefined, (query) => query.where('token', '=', token!))
-    .returning(['creates', 'moves'])
+    .returning(['creates', 'directory', 'moves'])
     .executeTakeFirst()
-  return row && { creates: row.creates === 1, moves: JSON.parse(row.moves) }
+  return row && { creates: row.creates === 1, directory: row.directory, moves: JSON.parse(row.moves) }
 }
 
-export async function hasIntent({ db }: Pick<RepositoryContext, 'db'>, repository: string): Promise<boolean> {
-  const query = db.read.selectFrom('repository_changes').select('repository').where('repository', '=', repository)
-  return (await query.executeTakeFirst()) !== undefined
+/** Returns the directory of the unfinished change of a repository, or `undefined` if there is none. */
+export async function findIntentDirectory(
+  { db }: Pick<RepositoryContext, 'db'>,
+  repository: string,
+): Promise<string | undefined> {
+  const query = db.read.selectFrom('repository_changes').select('directory').where('repository', '=', repository)
+  return (await query.executeTakeFirst())?.directory
 }
 
 /** Lists repositories with an unfinished change, ordered by name, starting after `last`. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqlite } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { CoreTables } from '../kit/tables.ts'
 import { migrateCore } from '../migrate-core.ts'
@@ -14,7 +14,7 @@ import { openOwnStorage } from '../repositories/repository-storage.ts'
 import { changeRepository } from './change-repository.ts'
 import { moveReference, setHeadBranch } from './git-reference.ts'
 import type { WritableRepository } from './git-repository.ts'
-import { findRepository, gitdirOf } from './repository-directory.ts'
+import { findRepository } from './repository-directory.ts'
 import { nextRepositoryId, type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { removeRepositories, sweepRepositories } from './sweep-repositories.ts'
 import { undoUnfinishedChanges } from './undo-change.ts'
@@ -30,12 +30,15 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const gitIn = (key: RepositoryKey, { settings }: Core = world.core) => {
-  const gitdir = gitdirOf({ settings }, repositoryNameOf(key))
+const gitIn = (key: RepositoryKey, core: Core = world.core) => {
+  const gitdir = repositoryPath(core, repositoryNameOf(key))
   return (...args: string[]) => execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8', stdio: 'pipe' })
 }
 const objectsOf = (key: RepositoryKey) =>
-  readdirSync(join(gitdirOf(world.core, repositoryNameOf(key)), 'objects'), { recursive: true, withFileTypes: true })
+  readdirSync(join(repositoryPath(world.core, repositoryNameOf(key)), 'objects'), {
+    recursive: true,
+    withFileTypes: true,
+  })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
 
@@ -90,7 +93,7 @@ test('repositories of different kinds with one number have different directories
   for (const key of keys) await change({ key, plan: (repository) => planCommit(repository, key.kind) })
   expect(keys.map((key) => gitIn(key)('log', '--format=%s', 'main').trim())).toEqual(kinds)
   expect(readdirSync(world.core.settings.repositoriesDir).toSorted()).toEqual([
-    '5.git',
+    expect.stringMatching(/^5-[0-9a-f]{32}\.git$/),
     'group-wikis',
     'project-wikis',
     'snippets',
@@ -270,7 +273,7 @@ describe('after a kill', () => {
     }
   }
   const branches = (core: Core) =>
-    existsSync(gitdirOf(core, 'snippets/5'))
+    existsSync(repositoryPath(core, 'snippets/5'))
       ? gitIn(snippet, core)('branch', '--format=%(refname:short)').split('\n').filter(Boolean)
       : undefined
 

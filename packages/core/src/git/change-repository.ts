@@ -7,7 +7,8 @@ import { createRepository, repositoryExists, WritableRepository } from './git-re
 import { prepareMove } from './reference-move.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirOf } from './repository-directory.ts'
+import { gitdirOf, newDirectory } from './repository-directory.ts'
+import { findDirectory, insertDirectory, rememberDirectory } from './repository-directory-store.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { releaseLock } from './repository-lock-store.ts'
@@ -47,14 +48,18 @@ export function changeRepository<Tx extends ChangeTx, Result>(
   change: (repository: WritableRepository) => Promise<(tx: Tx) => Promise<Result>>,
 ): Promise<Result> {
   const name = repositoryNameOf(key)
-  const gitdir = gitdirOf(context, name)
   return withRepositoryLock(context, name, async (token, lock) => {
     if (await isRemoved(context, name)) throw notFound()
     await undoChange(context, { name, token })
-    const isNew = !(await repositoryExists(gitdir))
+    const stored = await findDirectory(context, name)
+    const isNew = stored === undefined
+    const directory = stored ?? newDirectory(context, name)
+    const gitdir = gitdirOf(context, directory)
     if (isNew) {
-      await recordIntent(context, name, token, { creates: true, moves: [] })
+      await recordIntent(context, name, token, { creates: true, directory, moves: [] })
       await createRepository(gitdir, DEFAULT_BRANCH, token)
+    } else if (!(await repositoryExists(gitdir))) {
+      throw new Error(`The repository ${name} is damaged: its directory ${gitdir} is missing`)
     }
     const files = await DurableFiles.open(gitdir, token)
     let isRecorded = isNew
@@ -65,7 +70,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
         await undoChange(context, { name, token, files })
         return await write(storeRows)
       }
-      const intent = { creates: isNew, moves: repository.moves }
+      const intent = { creates: isNew, directory, moves: repository.moves }
       const record = async () => {
         await recordIntent(context, name, token, intent)
         isRecorded = true
@@ -76,6 +81,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
       const result = await write(async (tx) => {
         const stored = await storeRows(tx)
         await repository.chargeStorage(tx.db)
+        if (isNew) await insertDirectory(tx.db, { repository: name, directory })
         await completeIntent(tx.db, name, token)
         await releaseLock(tx.db, token)
         // The moves come last, so that failing rows need no undoing. They only rename files.
@@ -84,6 +90,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
         return stored
       })
       lock.isReleased = true
+      rememberDirectory(context.db, { repository: name, directory })
       files.keepObjects()
       return result
     } catch (error) {

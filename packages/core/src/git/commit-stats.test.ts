@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Project } from '../model/project.ts'
 import { showProject } from '../projects/project-operations.ts'
@@ -25,7 +24,7 @@ afterEach(() => world.close())
 
 /** Writes commits to the branch `many` with Git, each of which adds one line to the given number of files. */
 function writeMany(files: number, commits: number): void {
-  const gitdir = join(world.core.settings.repositoriesDir, `${open.id}.git`)
+  const gitdir = repositoryPath(world.core, open.id)
   const text = (commit: number, file: number) => `${commit}\n${`line of ${file}\n`.repeat(commit)}`
   const stream = Array.from({ length: commits }, (_, index) => {
     const commit = index + 1

@@ -61,7 +61,7 @@ export async function setSwept(
   deleteBeforeMs: number,
 ): Promise<void> {
   await db.write(async (tx) => {
-    for (const table of ['repository_changes', 'repository_sizes'] as const)
+    for (const table of ['repository_changes', 'repository_sizes', 'repository_directories'] as const)
       await tx.deleteFrom(table).where('repository', '=', repository).execute()
     await tx.updateTable('removed_repositories').set({ is_swept: 1 }).where('repository', '=', repository).execute()
     await tx

@@ -2,8 +2,8 @@ import { nextIid } from '../kit/internal-id.ts'
 import type { RepositoryContext } from './repository-context.ts'
 
 /**
- * The directory for the repositories of each kind, relative to the directory of all repositories. Equal ids of
- * different kinds do not collide, because every kind except `project` has a directory of its own.
+ * The beginning of the names of each kind, which is also the directory of their repositories. Equal ids of different kinds do not
+ * collide, because every kind except `project` has a directory of its own.
  */
 const directories = {
   project: '',
@@ -20,7 +20,10 @@ export interface RepositoryKey {
   readonly id: number
 }
 
-/** Returns the name under which the database knows a repository, and the path of its directory: `5`, `snippets/31`. */
+/** The folders of repositories, relative to the directory of all repositories: '' or with `/` at the end. */
+export const repositoryFolders: readonly string[] = Object.values(directories)
+
+/** Returns the name under which the database knows a repository: `5`, `snippets/31`. */
 export const repositoryNameOf = ({ kind, id }: RepositoryKey): string => `${directories[kind]}${id}`
 
 /**

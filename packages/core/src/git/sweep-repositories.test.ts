@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeGroup } from '../groups/group-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
@@ -50,7 +50,9 @@ const changeTools = (work: () => Promise<void>) =>
       return async () => {}
     }),
   )
-const onDisk = () => readdirSync(world.core.settings.repositoriesDir)
+/** The repositories of which there is a directory: `5`, or `5.new` for one that is being created. */
+const onDisk = () =>
+  readdirSync(world.core.settings.repositoriesDir).map((name) => name.replace(/-[0-9a-f]{32}\.git/, ''))
 const failure = (error: DomainError) => error.failure
 const rows = () => world.core.db.read.selectFrom('removed_repositories').selectAll().execute()
 
@@ -61,13 +63,13 @@ test('removing a project, a group or a user removes the repositories too', async
   await world.member(kept, mira, accessLevels.developer)
   for (const project of [site, notes, kept]) await commit(project)
   await world.perform(mira, removeProject, { project: site.id })
-  expect(onDisk()).not.toContain(`${site.id}.git`)
-  expect(onDisk()).toContain(`${tools.id}.git`)
+  expect(onDisk()).not.toContain(String(site.id))
+  expect(onDisk()).toContain(String(tools.id))
   await world.perform(mira, removeGroup, { group: ops.id })
-  expect(onDisk()).not.toContain(`${tools.id}.git`)
+  expect(onDisk()).not.toContain(String(tools.id))
   const root = await world.user('root', { isAdministrator: true })
   await world.perform(root, removeUser, { user: mira.id, hardDelete: true })
-  expect(onDisk()).toEqual([`${kept.id}.git`])
+  expect(onDisk()).toEqual([String(kept.id)])
 })
 
 test('a removal that is rolled back keeps the repository', async () => {
@@ -76,11 +78,11 @@ test('a removal that is rolled back keeps the repository', async () => {
   expect(await world.perform(stranger, removeProject, { project: tools.id }).catch(failure)).toEqual({
     code: 'forbidden',
   })
-  expect([onDisk(), await rows()]).toEqual([[`${tools.id}.git`], []])
+  expect([onDisk(), await rows()]).toEqual([[String(tools.id)], []])
 })
 
 test('the next start removes files that an ended process left, including unfinished repositories', async () => {
-  mkdirSync(join(world.core.settings.repositoriesDir, `${tools.id}.git.new`, 'token'), { recursive: true })
+  mkdirSync(join(`${repositoryPath(world.core, tools.id)}.new`, 'token'), { recursive: true })
   await world.core.db.write((db) => insertRemovedRepositories({ db, nowMs: 0 }, [String(tools.id), '999']))
   await sweepRepositories(world.core)
   expect(onDisk()).toEqual([])
@@ -97,7 +99,7 @@ test('a repository that cannot be removed does not delay others, and is removed 
     await world.clock.untilSleeping(2)
     await world.clock.advance(2_000)
     await waits
-    expect(onDisk()).toEqual([`${name}.git`])
+    expect(onDisk()).toEqual([name])
     const failed = sweepRepositories(world.core).catch((error: Error) => error.message)
     await world.clock.untilSleeping(2)
     await world.clock.advance(2_000)
@@ -118,7 +120,7 @@ test('a commit requested before the removal does not create the repository again
   })
   expect(await late).toEqual({ code: 'not_found' })
   await sweepRepositories(world.core)
-  expect(existsSync(join(world.core.settings.repositoriesDir, `${name}.git`))).toBe(false)
+  expect(onDisk()).toEqual([])
 })
 
 test('rows of repositories removed long ago are deleted', async () => {

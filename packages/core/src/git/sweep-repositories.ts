@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises'
 import type { WriteContext } from '../kit/store-context.ts'
+import { findIntentDirectory } from './change-intent-store.ts'
 import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
 import { gitdirOf } from './repository-directory.ts'
+import { findDirectory } from './repository-directory-store.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 
@@ -50,9 +52,12 @@ export async function sweepRepositories(context: RepositoryContext): Promise<voi
 
 function sweep(context: RepositoryContext, name: string): Promise<void> {
   const remove = async () => {
-    const gitdir = gitdirOf(context, name)
-    for (const directory of [unfinishedDir(gitdir), gitdir])
-      await rm(directory, { recursive: true, force: true, maxRetries: 3 })
+    for (const directory of [await findDirectory(context, name), await findIntentDirectory(context, name)]) {
+      if (directory === undefined) continue
+      const gitdir = gitdirOf(context, directory)
+      for (const path of [unfinishedDir(gitdir), gitdir])
+        await rm(path, { recursive: true, force: true, maxRetries: 3 })
+    }
     await setSwept(context, name, context.clock.nowMs() - RETENTION_MS)
   }
   return withRepositoryLock(context, name, remove, { waitMs: WAIT_MS })

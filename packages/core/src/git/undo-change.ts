@@ -1,6 +1,6 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasIntent, listUnfinished, takeIntent } from './change-intent-store.ts'
+import { findIntentDirectory, listUnfinished, takeIntent } from './change-intent-store.ts'
 import { DurableFiles, syncToDisk } from './git-files.ts'
 import { repositoryExists, unfinishedDir } from './git-repository.ts'
 import { revertMove } from './reference-move.ts'
@@ -33,12 +33,12 @@ export async function undoChange(
   context: RepositoryContext,
   { name, token, files, isOwn = false }: UnfinishedChange,
 ): Promise<boolean> {
-  if (!(await hasIntent(context, name))) return false
-  const gitdir = gitdirOf(context, name)
+  if ((await findIntentDirectory(context, name)) === undefined) return false
   // If the process ends in between, the row remains, and the next holder of the lock starts again.
   return context.db.write(async (db) => {
     const intent = await takeIntent(db, name, isOwn ? token : undefined)
     if (intent === undefined) return false
+    const gitdir = gitdirOf(context, intent.directory)
     const exists = await repositoryExists(gitdir)
     if (intent.creates) {
       await deleteRepositoryBytes(db, name)

@@ -1,8 +1,8 @@
 import { cp, rm } from 'node:fs/promises'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gitdirOf } from '../git/repository-directory.ts'
-import { repositoryNameOf } from '../git/repository-key.ts'
+import { gitdirOf, newDirectory } from '../git/repository-directory.ts'
+import { insertDirectory } from '../git/repository-directory-store.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
@@ -108,7 +108,7 @@ describe('adding', () => {
 
   test('lists none and removes all after the repository was lost', async () => {
     await add(shas)
-    await rm(gitdirOf(world.core, repositoryNameOf({ kind: 'project', id: project.id })), { recursive: true })
+    await rm(repositoryPath(world.core, project.id), { recursive: true })
     expect(await listed()).toEqual([])
     expect(await remove(shas)).toBeUndefined()
   })
@@ -220,8 +220,9 @@ describe('of another project', () => {
   /** A project of another user, with the commits of the first one and another one, as a fork has them. */
   beforeEach(async () => {
     fork = await world.project('tools', noor, 'public')
-    const copied = (where: Project) => gitdirOf(world.core, repositoryNameOf({ kind: 'project', id: where.id }))
-    await cp(copied(project), copied(fork), { recursive: true })
+    const directory = newDirectory(world.core, String(fork.id))
+    await cp(repositoryPath(world.core, project.id), gitdirOf(world.core, directory), { recursive: true })
+    await world.core.db.write((db) => insertDirectory(db, { repository: String(fork.id), directory }))
     const actions = [{ action: 'create', filePath: 'fork.md', content: 'x' }]
     const input = { project: fork.id, branch: 'main', commitMessage: 'In the fork', actions }
     inFork = (await world.perform(noor, createCommit, input)).sha

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { mergeRequestDiscussions } from '../discussions/discussion-operations.ts'
 import { mergeRequestNotes } from '../discussions/note-operations.ts'
-import { gitdirOf } from '../git/repository-directory.ts'
 import { repositoryNameOf } from '../git/repository-key.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -43,7 +42,7 @@ async function commit(branch: string, filePath: string, content: string, startBr
 const one = () => ({ project: project.id, mergeRequestIid: 1 })
 const merge = (more: object = {}, actor = mira) => world.perform(actor, mergeMergeRequest, { ...one(), ...more })
 const git = (...args: string[]) => {
-  const gitdir = gitdirOf(world.core, repositoryNameOf({ kind: 'project', id: project.id }))
+  const gitdir = repositoryPath(world.core, repositoryNameOf({ kind: 'project', id: project.id }))
   return execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8' }).trim()
 }
 const setMethod = (settings: object) => world.perform(mira, updateProject, { project: project.id, ...settings })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
@@ -71,7 +71,7 @@ const recount = (bytes: number | null) =>
       .set({ repository_bytes: bytes, ...(bytes === null && { measured_at_ms: null }) })
       .execute(),
   )
-const gitdir = () => join(core.settings.repositoriesDir, `${project.id}.git`)
+const gitdir = () => repositoryPath(core, project.id)
 const objects = () => join(gitdir(), 'objects')
 const referenceBytes = () =>
   ['heads', 'tags'].flatMap((kind) => readdirSync(join(gitdir(), 'refs', kind), { recursive: true }) as string[])

@@ -1,5 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeGroup } from '../groups/group-operations.ts'
@@ -69,12 +68,10 @@ describe('creating', () => {
 
   test('removes the project again if the README cannot be committed', async () => {
     const { repositoriesDir } = world.core.settings
-    const inTheWay = join(repositoriesDir, '1.git')
-    await mkdir(repositoriesDir, { recursive: true })
-    await writeFile(inTheWay, '')
+    await writeFile(repositoriesDir, 'a file in the way')
     const draft = { path: 'tool', initializeWithReadme: true }
     await expect(world.perform(mira, createProject, draft)).rejects.toThrow()
-    await rm(inTheWay, { force: true })
+    await rm(repositoriesDir)
     expect(await findProject(context(), 'mira/tool')).toBeUndefined()
     expect(await world.perform(mira, createProject, { path: 'tool' })).toMatchObject({ project: { isEmpty: true } })
   })

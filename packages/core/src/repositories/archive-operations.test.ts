@@ -21,7 +21,7 @@ beforeEach(async () => {
   world = await World.open()
   mira = await world.user('mira')
   project = await world.project('tools', mira)
-  history = new GitHistory(world, project)
+  history = await GitHistory.create(world, project)
   history.commit({
     'README.md': '# x\n',
     'src/ü.txt': 'ü'.repeat(100_000),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
-import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
+import { repositoryPath, WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type MoveOutcome, moveReference } from '../git/git-reference.ts'
 import type { WritableRepository } from '../git/git-repository.ts'
@@ -36,10 +36,12 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const gitIn = (repositoriesDir: string, id: number) => {
-  const gitdir = join(repositoriesDir, `${id}.git`)
-  return (...args: string[]) => execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8', stdio: 'pipe' })
-}
+const gitIn =
+  (repositoriesDir: string, id: number) =>
+  (...args: string[]) => {
+    const gitdir = repositoryPath({ settings: { repositoriesDir } }, id)
+    return execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8', stdio: 'pipe' })
+  }
 const commit = (core: Core, project: Project, actor: User, filePath: string) =>
   perform(core, actor, createCommit, {
     project: project.id,

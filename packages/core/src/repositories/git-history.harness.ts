@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { World } from '@penstock/testkit'
+import { gitdirOf, newDirectory } from '../git/repository-directory.ts'
+import { insertDirectory } from '../git/repository-directory-store.ts'
 import type { Project } from '../model/project.ts'
 
 /** A history that Git itself writes into the repository of a project, with one minute between commits. */
@@ -10,9 +12,15 @@ export class GitHistory {
   readonly #workTree: string
   #minutes = 0
 
-  constructor({ core, directory }: World, { id }: Pick<Project, 'id'>) {
-    this.gitdir = join(core.settings.repositoriesDir, `${id}.git`)
-    this.#workTree = join(directory, `work-tree-${id}`)
+  static async create({ core, directory }: World, { id }: Pick<Project, 'id'>): Promise<GitHistory> {
+    const repository = newDirectory(core, String(id))
+    await core.db.write((db) => insertDirectory(db, { repository: String(id), directory: repository }))
+    return new GitHistory(gitdirOf(core, repository), join(directory, `work-tree-${id}`))
+  }
+
+  private constructor(gitdir: string, workTree: string) {
+    this.gitdir = gitdir
+    this.#workTree = workTree
     mkdirSync(this.#workTree)
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', this.gitdir])
   }

@@ -24,7 +24,7 @@ beforeEach(async () => {
   world = await World.open()
   mira = await world.user('mira')
   project = await world.project('tools', mira)
-  history = new GitHistory(world, project)
+  history = await GitHistory.create(world, project)
 })
 
 afterEach(() => world.close())

@@ -1,5 +1,5 @@
 import { repositoryExists } from '../git/git-repository.ts'
-import { gitdirOf } from '../git/repository-directory.ts'
+import { findGitdir } from '../git/repository-directory.ts'
 import { repositoryNameOf } from '../git/repository-key.ts'
 import { withRepositoryLock } from '../git/repository-lock.ts'
 import { repositoriesToMeasure } from '../git/repository-size-store.ts'
@@ -29,9 +29,9 @@ export async function measureRepositories(core: Core): Promise<void> {
 }
 
 async function measure(core: Core, name: string, work: (gitdir: string) => Promise<unknown>): Promise<void> {
-  const gitdir = gitdirOf(core, name)
   const measureExisting = async () => {
-    if (await repositoryExists(gitdir)) await work(gitdir)
+    const gitdir = await findGitdir(core, name)
+    if (gitdir !== undefined && (await repositoryExists(gitdir))) await work(gitdir)
   }
   try {
     await withRepositoryLock(core, name, measureExisting, { waitMs: WAIT_MS })

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError, Failure } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -27,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const gitdir = () => join(world.core.settings.repositoriesDir, `${project.id}.git`)
+const gitdir = () => repositoryPath(world.core, project.id)
 const git = (...args: string[]) =>
   execFileSync('git', ['--git-dir', gitdir(), ...args], { encoding: 'utf8', stdio: 'pipe' })
 

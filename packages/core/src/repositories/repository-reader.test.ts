@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
@@ -27,7 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const gitdir = () => join(world.core.settings.repositoriesDir, `${tools.id}.git`)
+const gitdir = () => repositoryPath(world.core, tools.id)
 const git = (args: string[], input = '') =>
   execFileSync('git', ['--git-dir', gitdir(), ...args], { input, encoding: 'utf8', stdio: 'pipe' }).trim()
 

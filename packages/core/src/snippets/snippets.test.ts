@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gitdirOf } from '../git/repository-directory.ts'
 import { sweepRepositories } from '../git/sweep-repositories.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -51,7 +50,7 @@ const raw = async (snippetId: number, filePath: string, ref = 'main') => {
   const input = { project: project.id, snippetId, ref, filePath }
   return textOf(await world.perform(mira, getRawProjectSnippetFile, input))
 }
-const gitdir = (id: number) => gitdirOf(world.core, `snippets/${id}`)
+const gitdir = (id: number) => repositoryPath(world.core, `snippets/${id}`)
 const git = (id: number, ...args: string[]) =>
   execFileSync('git', ['--git-dir', gitdir(id), ...args], { encoding: 'utf8' })
 const refused = (message: string) => ({ code: 'refused', message })

@@ -27,7 +27,7 @@ export interface OpenWiki {
 }
 
 /** Opens the wiki of a group or project, or returns `undefined` if nothing has been written to it yet. */
-export async function openWiki(core: Pick<Core, 'settings'>, parent: ParentRef): Promise<OpenWiki | undefined> {
+export async function openWiki(core: Pick<Core, 'settings' | 'db'>, parent: ParentRef): Promise<OpenWiki | undefined> {
   const repository = await findRepository(core, wikiKey(parent))
   return repository && { repository, head: await headOf(repository) }
 }

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { gitdirOf } from '../git/repository-directory.ts'
 import { repositoryNameOf } from '../git/repository-key.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -29,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const gitdir = () => gitdirOf(world.core, repositoryNameOf({ kind: 'group_wiki', id: group.id }))
+const gitdir = () => repositoryPath(world.core, repositoryNameOf({ kind: 'group_wiki', id: group.id }))
 const inClone = (...args: string[]) =>
   execFileSync('git', ['-C', clone, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.test', ...args], {
     encoding: 'utf8',

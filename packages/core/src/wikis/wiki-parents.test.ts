@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gitdirOf } from '../git/repository-directory.ts'
 import { repositoryNameOf } from '../git/repository-key.ts'
 import { sweepRepositories } from '../git/sweep-repositories.ts'
 import { removeGroup, updateGroup } from '../groups/group-operations.ts'
@@ -43,7 +42,7 @@ const failure = (error: DomainError) => error.failure
 const forbidden = { code: 'forbidden' }
 const gone = (what: string) => ({ code: 'not_found', what })
 const isOnDisk = (kind: 'group_wiki' | 'project_wiki', { id }: { readonly id: number }) =>
-  existsSync(gitdirOf(world.core, repositoryNameOf({ kind, id })))
+  existsSync(repositoryPath(world.core, repositoryNameOf({ kind, id })))
 const home = (parent: number | string, more: object = {}, actor = mira) =>
   world.perform(actor, groupWikis.get, { parent, slug: 'home', ...more }).catch(failure)
 const homeOfProject = (parent: number | string, actor = mira) =>

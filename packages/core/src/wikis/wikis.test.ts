@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gitdirOf } from '../git/repository-directory.ts'
 import { repositoryNameOf } from '../git/repository-key.ts'
 import { removeGroup, updateGroup } from '../groups/group-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
@@ -25,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const git = (...args: string[]) => {
-  const gitdir = gitdirOf(world.core, repositoryNameOf({ kind: 'group_wiki', id: group.id }))
+  const gitdir = repositoryPath(world.core, repositoryNameOf({ kind: 'group_wiki', id: group.id }))
   return execFileSync('git', ['--git-dir', gitdir, ...args], { encoding: 'utf8', stdio: 'pipe' })
 }
 const files = () =>

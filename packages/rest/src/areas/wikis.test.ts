@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { accessLevels, updateGroup } from '@penstock/core'
-import { World } from '@penstock/testkit'
+import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
 
@@ -25,7 +24,7 @@ const call = async (request: string, json?: object, as: string | undefined = tok
   return [status, body]
 }
 const git = (...args: string[]) =>
-  execFileSync('git', ['--git-dir', join(server.world.core.settings.repositoriesDir, 'group-wikis/1.git'), ...args])
+  execFileSync('git', ['--git-dir', repositoryPath(server.world.core, 'group-wikis/1'), ...args])
 
 test('a page is created, listed, read, changed, moved and deleted', async () => {
   expect(await call('GET groups/ops/wikis')).toEqual([200, []])
