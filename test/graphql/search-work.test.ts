@@ -235,3 +235,12 @@ test('every REST list and GraphQL field that searches compares only the texts th
   )
   expect(measured.filter(({ compared }) => compared === 0).map(({ name }) => name)).toEqual([])
 })
+
+test('every REST list and GraphQL field that searches refuses a text of more than 255 characters', async () => {
+  const outcomes: unknown[] = []
+  for (const { name, ask } of [...restLists(), ...graphqlLists()]) {
+    const outcome = await ask('x'.repeat(256)).then(() => 'accepted', String)
+    if (!/is (?:too long|invalid)/.test(outcome)) outcomes.push([name, outcome.slice(0, 200)])
+  }
+  expect(outcomes).toEqual([])
+})
