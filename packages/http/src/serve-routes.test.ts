@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type Listening, listen } from './listen.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import { guarded, type Incoming, type Reply, type Route, unguarded } from './route.ts'
@@ -324,5 +325,65 @@ describe('responses', () => {
     })
     expect((await call('/livez')).text).toBe('ok')
     expect((await call('/things')).status).toBe(401)
+  })
+})
+
+describe('answers that are not read', () => {
+  // More than the buffers of two sockets take.
+  const BYTES = 24 * 1024 * 1024
+  const long: Route<string, string> = {
+    method: 'GET',
+    path: '/long',
+    access: 'any',
+    handle: () => ({ status: 200, content: 'x'.repeat(BYTES), contentType: 'text/plain' }),
+  }
+
+  async function ask(port: number) {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.pause()
+    socket.write('GET /long HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    return socket
+  }
+
+  async function bytesOf(socket: ReturnType<typeof connect>): Promise<number> {
+    let bytes = 0
+    socket.on('data', ({ length }) => {
+      bytes += length
+    })
+    socket.on('error', () => {})
+    socket.resume()
+    await once(socket, 'close')
+    return bytes
+  }
+
+  test('give way to later ones of their address, and a reader gets the whole answer', async () => {
+    const admitted: string[] = []
+    const handler = serveRoutes(
+      guarded([long], ({ requestId }) => {
+        admitted.push(requestId)
+        return 'mira'
+      }),
+      {
+        renderError,
+        headers: {},
+        log: silentLog,
+        unread: new UnreadAnswers({ maxBytes: 2 * BYTES, maxBytesPerAddress: 2 * BYTES, stalledMs: 0 }),
+      },
+    )
+    const served = await listen(handler, { host: '127.0.0.1', port: 0 })
+    try {
+      const sockets = []
+      for (let index = 1; index <= 4; index += 1) {
+        sockets.push(await ask(served.port))
+        await expect.poll(() => admitted.length).toBe(index)
+      }
+      const whole = await fetch(`${served.url}/long`)
+      expect([whole.headers.get('content-length'), (await whole.text()).length]).toEqual([String(BYTES), BYTES])
+      const received = await Promise.all(sockets.map(bytesOf))
+      expect(received.map((bytes) => bytes > BYTES)).toEqual([false, false, false, true])
+    } finally {
+      await served.close(AbortSignal.abort())
+    }
   })
 })

@@ -3,8 +3,10 @@ import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
-import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
+import { type Log, subscriberOf, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
+import { answerStream, SHORT_ANSWER_BYTES } from './answers/answer-stream.ts'
+import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
@@ -40,6 +42,8 @@ export interface ServeOptions {
   readonly trustedProxies?: TrustedProxies
   /** The place of files that are being uploaded, for routes with `filesOnDisk`. */
   readonly uploads?: UploadSpace
+  /** Counts the answers that wait for their readers. Default: with the default limits. */
+  readonly unread?: UnreadAnswers
   /** Set if OPTIONS is answered with 204 and Allow on paths that have no route for it. */
   readonly answersOptions?: boolean
 }
@@ -72,6 +76,7 @@ const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
 export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
   const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, jsonLimits = defaultJsonLimits, log } = options
   const limits = { limitBytes: bodyLimitBytes, jsonLimits }
+  const unread = options.unread ?? new UnreadAnswers()
   const app = new Koa()
   app.silent = true
 
@@ -92,7 +97,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     }
   }
   const finish = (context: Koa.Context, incoming: Incoming, reply: Reply) =>
-    send(context, options.finish?.(reply, incoming) ?? reply)
+    send(context, options.finish?.(reply, incoming) ?? reply, { address: subscriberOf(incoming.source), unread })
 
   const indexed = routes.map((route) => {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
@@ -180,16 +185,22 @@ function queryOf(search: string): RouteRequest['query'] {
   return groupByName([...new URLSearchParams(search)])
 }
 
-function send(context: Koa.Context, reply: Reply): void {
+/** The reader of an answer, and the count of the answers that wait for their readers. */
+interface Reader {
+  readonly address: string
+  readonly unread: UnreadAnswers
+}
+
+function send(context: Koa.Context, reply: Reply, reader: Reader): void {
   context.status = reply.status
   if (reply.headers) context.set(reply.headers)
   if (reply.json !== undefined) {
-    context.body = JSON.stringify(reply.json)
+    sendContent(context, JSON.stringify(reply.json), reader)
     context.type = 'application/json; charset=utf-8'
   } else if (reply.content !== undefined) {
     // The type is set before the body, because koa would otherwise choose one.
     context.set('Content-Type', reply.contentType)
-    context.body = bodyOfContent(reply.content, context)
+    sendContent(context, reply.content, reader)
   } else {
     context.body = null
     // koa sets 204 when the body becomes null, so the status is set again.
@@ -197,20 +208,34 @@ function send(context: Koa.Context, reply: Reply): void {
   }
 }
 
-function bodyOfContent(content: Content, { res }: Koa.Context): string | Buffer | Readable {
-  if (typeof content === 'string') return content
-  if (isParts(content)) return Readable.from(content, { objectMode: false, highWaterMark: 1 })
-  if (content instanceof Uint8Array) return bufferOver(content)
-  // The status is sent already, so a failure can only be shown by ending the connection.
-  content.once('error', () => res.destroy())
-  // Content that its source destroys is not to be sent any more, including what the response has buffered for a slow client.
-  content.once('close', () => {
-    if (!res.writableEnded) res.destroy()
-  })
-  return content
+function sendContent(context: Koa.Context, content: Content, { address, unread }: Reader): void {
+  const { res: response } = context
+  if (content instanceof Readable) {
+    // The status is sent already, so a failure can only be shown by ending the connection.
+    content.once('error', () => response.destroy())
+    // Content that its source destroys is not to be sent any more, including what the response has buffered for a slow client.
+    content.once('close', () => {
+      if (!response.writableEnded) response.destroy()
+    })
+    context.body = content
+    return
+  }
+  const parts = partsOf(content)
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0)
+  if (typeof content === 'string' && bytes <= SHORT_ANSWER_BYTES) context.body = content
+  else if (bytes <= SHORT_ANSWER_BYTES || context.method === 'HEAD') context.body = Buffer.concat(parts)
+  else context.body = answerStream(parts, { address, response, unread })
+  context.length = bytes
 }
 
-const isParts = (content: Content): content is readonly Uint8Array[] => Array.isArray(content)
+const partsOf = (content: Exclude<Content, Readable>): readonly Buffer[] =>
+  typeof content === 'string'
+    ? [Buffer.from(content)]
+    : isParts(content)
+      ? content.map(bufferOver)
+      : [bufferOver(content)]
+
+const isParts = (content: Exclude<Content, Readable>): content is readonly Uint8Array[] => Array.isArray(content)
 
 /** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */
 const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>

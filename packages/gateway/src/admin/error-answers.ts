@@ -6,6 +6,7 @@ import {
   type RequestErrorKind,
   RequestProblem,
   type ResponseRow,
+  TooManyAnswers,
 } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
@@ -36,6 +37,11 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     }
     const details = problem.kind === 'body_too_large' ? { limit_bytes: problem.limitBytes } : undefined
     return errorReply(new ApiError(problem.kind, messages[problem.kind], details), requestId, headers)
+  }
+  if (error instanceof TooManyAnswers) {
+    const details = { retry_after_seconds: error.retryAfterSeconds }
+    const limited = new ApiError('rate_limited', 'Your address has too many answers that it has not read.', details)
+    return errorReply(limited, requestId, headersOf(limited))
   }
   if (isUnavailable(error) || error instanceof SearchBudgetError) {
     const unavailable = new ApiError(

@@ -1,6 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Core, isFromOurPage, toRequestFacts, watchedReads } from '@penstock/core'
-import { captchaAnswerIn, csrfProofIn, factsIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
+import {
+  captchaAnswerIn,
+  csrfProofIn,
+  factsIn,
+  JsonAnswer,
+  MAX_ANSWER_BYTES,
+  type Reply,
+  type RouteRequest,
+  sessionSecretIn,
+} from '@penstock/http'
 import type { ExecutionResult } from 'graphql'
 import {
   complexityError,
@@ -11,7 +20,7 @@ import {
   type PreparedOperation,
   type RejectedOperation,
 } from '../engine/engine.ts'
-import { BlobBudget } from '../request/blob-budget.ts'
+import { BlobBudget, sizeText } from '../request/blob-budget.ts'
 import { Deadline } from '../request/deadline.ts'
 import { retryAfterSecondsOf, toClientErrors } from '../request/failure.ts'
 import { ItemBudget } from '../request/item-budget.ts'
@@ -87,9 +96,10 @@ export async function answer(call: GraphqlCall): Promise<Reply> {
       if (retryAfterSeconds !== undefined) waits.push(retryAfterSeconds)
     }
     const json = graphqlRequest.isBatch ? results : results[0]
-    if (waits.length === 0) return ok(json)
+    const content = await boundedJson(json, limits.blobBudget)
+    if (waits.length === 0) return { status: 200, ...content }
     // The changes of the other fields stay, so their data is returned too.
-    return { status: 429, headers: { 'Retry-After': String(Math.max(...waits)) }, json }
+    return { status: 429, headers: { 'Retry-After': String(Math.max(...waits)) }, ...content }
   } finally {
     deadline.end()
   }
@@ -101,6 +111,20 @@ interface Executed extends ExecutionResult {
 }
 
 const ok = (json: unknown): Reply => ({ status: 200, json })
+
+/** JSON writes a character with up to six bytes. */
+const MAX_ESCAPED_BYTES = 6
+const TOO_LARGE = `The response would be larger than ${sizeText(MAX_ANSWER_BYTES)}. Request fewer items or fields.`
+
+/** Returns the JSON of a response, or an error if it is too large. The contents of files are exempt: they have their own limit. */
+async function boundedJson(json: unknown, { shownBytes }: BlobBudget): Promise<JsonContent> {
+  const answer = new JsonAnswer(MAX_ANSWER_BYTES + shownBytes * MAX_ESCAPED_BYTES)
+  const fits = await answer.value(json)
+  const content = fits ? answer.end() : JSON.stringify({ errors: [{ message: TOO_LARGE }] })
+  return { content, contentType: 'application/json' }
+}
+
+type JsonContent = Required<Pick<Extract<Reply, { content: unknown }>, 'content' | 'contentType'>>
 
 /** @throws GraphqlRequestError */
 function requireMutationAllowed({ method, raw }: RouteRequest, caller: Caller, { settings }: Core): void {

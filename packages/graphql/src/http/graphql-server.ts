@@ -21,7 +21,7 @@ export interface GraphqlOptions {
   readonly maxBlobBytes?: number
   /** The number of items in all lists of one response. Default: 30,000. */
   readonly maxItems?: number
-  /** The total size of descriptions and commit messages in one response. Default: 20 MB. */
+  /** The total size of descriptions and commit messages in one response. Default: 8 MB. */
   readonly maxTextBytes?: number
   /** The number of characters that one request may read from the database. Default: 64,000,000. */
   readonly maxReadCharacters?: number

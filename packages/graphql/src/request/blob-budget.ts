@@ -17,6 +17,7 @@ interface BlobUse {
 export class BlobBudget {
   readonly #maxBytes: number
   #bytes = 0
+  #shownBytes = 0
   /** The fields that show the content of each admitted file. */
   readonly #fieldsByBlob = new Map<object, Set<string>>()
   /** Files are admitted in the order of the document. */
@@ -24,6 +25,11 @@ export class BlobBudget {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
+  }
+
+  /** The bytes of content in all fields. A file that is shown in two fields counts twice. */
+  get shownBytes(): number {
+    return this.#shownBytes
   }
 
   /** @throws GraphQLError if the total would exceed the limit with this file */
@@ -36,12 +42,14 @@ export class BlobBudget {
     // The content counts once for different fields of a file, and again for the same field under another alias.
     if (fields !== undefined && !fields.has(field)) {
       fields.add(field)
+      this.#shownBytes += await size()
       return
     }
     const bytes = this.#bytes + (await size())
     if (this.#fieldsByBlob.size > 0 && bytes > this.#maxBytes) {
       throw new GraphQLError(`The data of several blobs may be at most ${sizeText(this.#maxBytes)} in one request`)
     }
+    this.#shownBytes += bytes - this.#bytes
     this.#bytes = bytes
     this.#fieldsByBlob.set(blob, new Set([field]))
   }

@@ -1,10 +1,12 @@
 import type { SizedDescription } from '@penstock/core'
+import { MAX_ANSWER_BYTES } from '@penstock/http'
 import type { GraphQLError } from 'graphql'
 import { sizeText } from './blob-budget.ts'
 import { OncePerOperationError } from './once-per-operation-error.ts'
 import { SerialQueue } from './serial-queue.ts'
 
-export const MAX_TEXT_BYTES = 20 * 1024 * 1024
+/** The descriptions alone may use up the whole response. */
+export const MAX_TEXT_BYTES = MAX_ANSWER_BYTES
 
 type Descriptions = readonly (SizedDescription | undefined)[]
 
