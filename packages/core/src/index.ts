@@ -307,6 +307,7 @@ export { type ProjectStatistics, statisticsOfProjects } from './projects/project
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
+export { storedTextLimit } from './projects/stored-texts.ts'
 export { linkTypes, nameOfRelease, type Release, type ReleaseLink, type ReleaseMilestone } from './releases/release.ts'
 export {
   createReleaseLink,

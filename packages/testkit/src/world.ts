@@ -77,6 +77,7 @@ export class World {
       db: this.#counted(db),
       clock: this.clock,
       randomBytes,
+      listeners: [domain.storedTextLimit],
       markup,
       settings: {
         serviceName: 'svc',

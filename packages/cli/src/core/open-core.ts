@@ -8,6 +8,7 @@ import {
   loadSecretsKey,
   migrateCore,
   pendingCoreMigrations,
+  storedTextLimit,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
 import { notGlobalReason } from '@penstock/delivery'
@@ -90,6 +91,7 @@ export async function openCore(
       db,
       clock: shared ?? clock,
       randomBytes,
+      listeners: [storedTextLimit],
       localAddressReason: notGlobalReason,
       ...(captcha && { spamCheck: captcha.check }),
       markup,

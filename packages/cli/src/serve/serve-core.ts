@@ -79,7 +79,13 @@ export async function serveCore(
       const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log, answersRequests })
       const core: Core = {
         ...plain,
-        listeners: [coreExportListener(exporter), webhooks.listener, mails.listener, autoMergeListener],
+        listeners: [
+          ...(plain.listeners ?? []),
+          coreExportListener(exporter),
+          webhooks.listener,
+          mails.listener,
+          autoMergeListener,
+        ],
         hookCalls: webhooks.calls,
       }
       const rootToken = await ensureRootToken(core, settings.rootToken)

@@ -10,6 +10,7 @@ export interface ProjectStatistics {
   readonly recordsBytes: number
   readonly snippetsBytes: number
   readonly wikiBytes: number
+  readonly textsBytes: number
   /** The sum of all of them. */
   readonly totalBytes: number
 }

@@ -3,7 +3,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { issueNotes } from '../discussions/note-operations.ts'
+import { createIssue, removeIssue } from '../issues/issue-operations.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import { projectLabels } from '../labels/label-operations.ts'
+import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
@@ -224,5 +228,45 @@ describe('records of pipelines', () => {
     const { recordsBytes: bytes } = await stored()
     expect(bytes).toBeLessThanOrEqual(LIMIT)
     expect(bytes + bytes / passed).toBeGreaterThan(LIMIT)
+  })
+})
+
+describe('texts', () => {
+  const stored = async () => (await findProjectStorage({ db: world.core.db.read }, project.id)).textsBytes
+  const long = 'é'.repeat(10_000)
+
+  test('of labels, milestones, issues and their notes count with a part for each row, and free their space', async () => {
+    expect(await stored()).toBe(0)
+    const label = await run(projectLabels.create, {
+      parent: project.id,
+      name: 'slow',
+      color: '#ff0000',
+      description: long,
+    })
+    expect(await stored()).toBe(20_256)
+    await run(projectLabels.update, { parent: project.id, labelId: label.id, description: 'abc' })
+    expect(await stored()).toBe(259)
+    await run(projectMilestones.create, { parent: project.id, title: 'v1', description: 'xyz' })
+    const issue = await run(createIssue, { title: 'broken', description: long })
+    await run(issueNotes.create, { issueIid: issue.iid, body: long })
+    expect(await stored()).toBe(259 + 259 + 20_256 + 20_256)
+    await run(removeIssue, { issueIid: issue.iid })
+    await run(projectLabels.remove, { parent: project.id, labelId: label.id })
+    expect(await stored()).toBe(259)
+  })
+
+  test('are refused beyond the storage of the project, and shorter ones are accepted', async () => {
+    const label = await run(projectLabels.create, {
+      parent: project.id,
+      name: 'slow',
+      color: '#ff0000',
+      description: long,
+    })
+    for (let index = 0; index < 3; index += 1) await run(createIssue, { title: `issue ${index}`, description: long })
+    expect(await run(createIssue, { title: 'last', description: long }).catch(failure)).toEqual(full)
+    const before = await stored()
+    await run(projectLabels.update, { parent: project.id, labelId: label.id, description: 'short' })
+    expect(await stored()).toBe(before - 20_000 + 5)
+    await run(createIssue, { title: 'last', description: 'short' })
   })
 })

@@ -19,6 +19,8 @@ interface ProjectStorageTable {
   snippets_bytes: Generated<number>
   /** The bytes of the repository of its wiki. */
   wiki_bytes: Generated<number>
+  /** The bytes of descriptions and notes, with a part for each row. Triggers count them. */
+  texts_bytes: Generated<number>
   measured_at_ms: number | null
 }
 
@@ -28,6 +30,7 @@ export interface ProjectStorage {
   readonly recordsBytes: number
   readonly snippetsBytes: number
   readonly wikiBytes: number
+  readonly textsBytes: number
 }
 
 /** The storage of a project that has stored nothing yet. */
@@ -36,23 +39,31 @@ export const nothingStored: ProjectStorage = {
   recordsBytes: 0,
   snippetsBytes: 0,
   wikiBytes: 0,
+  textsBytes: 0,
 }
 
-const columns = ['repository_bytes', 'records_bytes', 'snippets_bytes', 'wiki_bytes'] as const
+const columns = ['repository_bytes', 'records_bytes', 'snippets_bytes', 'wiki_bytes', 'texts_bytes'] as const
 
 const storageOf = (row: Pick<Selectable<ProjectStorageTable>, (typeof columns)[number]>): ProjectStorage => ({
   repositoryBytes: row.repository_bytes ?? undefined,
   recordsBytes: row.records_bytes,
   snippetsBytes: row.snippets_bytes,
   wikiBytes: row.wiki_bytes,
+  textsBytes: row.texts_bytes,
 })
 
 /** Returns the sum of all bytes that count for a project. */
-export const totalBytes = ({ repositoryBytes = 0, recordsBytes, snippetsBytes, wikiBytes }: ProjectStorage): number =>
-  repositoryBytes + recordsBytes + snippetsBytes + wikiBytes
+export const totalBytes = ({
+  repositoryBytes = 0,
+  recordsBytes,
+  snippetsBytes,
+  wikiBytes,
+  textsBytes,
+}: ProjectStorage): number => repositoryBytes + recordsBytes + snippetsBytes + wikiBytes + textsBytes
 
 /** The sum of all bytes in a row, for SQL. */
-export const storedTotal = sql<number>`coalesce(repository_bytes, 0) + records_bytes + snippets_bytes + wiki_bytes`
+export const storedTotal = sql<number>`
+  coalesce(repository_bytes, 0) + records_bytes + snippets_bytes + wiki_bytes + texts_bytes`
 
 /** The change of a project's stored bytes; negative for removals. */
 export interface StorageGrowth {
