@@ -1,3 +1,4 @@
+import { systemClock } from '@penstock/runtime'
 import { expect, test } from 'vitest'
 import { Addresses, type Resolve } from './addresses.ts'
 
@@ -11,7 +12,7 @@ function scene(answers: readonly (readonly string[] | Error)[], hostname = 'upst
   }
   const addresses = new Addresses<string>({
     hostname,
-    nowMs: () => now.ms,
+    clock: { ...systemClock, monotonicMs: () => now.ms },
     resolve,
     open: (ip) => `resource of ${ip}`,
     close: (resource) => closed.push(resource),

@@ -1,11 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { Clock } from '@penstock/runtime'
+import { within } from './deadline.ts'
 
 /** How long the resolved addresses of a name are used before they are resolved again (X-7). */
 const RESOLUTION_TTL_MS = 30_000
 /** The number of consecutive connection failures after which an address is avoided for `AVOID_MS`. */
 const FAILURES_BEFORE_AVOIDING = 3
 const AVOID_MS = 10_000
+/** The longest wait for the resolver of the system, which has no limit of its own. */
+const RESOLVE_TIMEOUT_MS = 5_000
 /** The highest number of addresses of one name; further ones are ignored. */
 const MAX_ADDRESSES = 32
 
@@ -25,7 +29,7 @@ export interface Address<Resource> {
 export interface AddressesOptions<Resource> {
   /** The host name of a URL: an IPv6 address is in brackets. */
   readonly hostname: string
-  readonly nowMs: () => number
+  readonly clock: Clock
   readonly resolve: Resolve
   /** Opens the resource of a new address. It is closed when the name no longer has the address. */
   readonly open: (ip: string) => Resource
@@ -59,7 +63,7 @@ export class Addresses<Resource> {
    * which rejects with the resolver's error if no address is known.
    */
   refresh(): Promise<void> | undefined {
-    if (this.#options.nowMs() >= this.#freshUntilMs) this.#resolving ??= this.#resolve()
+    if (this.#options.clock.monotonicMs() >= this.#freshUntilMs) this.#resolving ??= this.#resolve()
     return this.#resolving
   }
 
@@ -77,7 +81,7 @@ export class Addresses<Resource> {
    * no other.
    */
   pick(except?: Address<Resource>): Address<Resource> {
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock.monotonicMs()
     const known = this.#addresses
     this.#position = (this.#position + 1) % known.length
     let fallback: Address<Resource> | undefined
@@ -94,19 +98,20 @@ export class Addresses<Resource> {
     address.failures += 1
     if (address.failures < FAILURES_BEFORE_AVOIDING) return
     address.failures = 0
-    address.avoidedUntilMs = this.#options.nowMs() + AVOID_MS
+    address.avoidedUntilMs = this.#options.clock.monotonicMs() + AVOID_MS
   }
 
   /** Resolves the name. If that fails, keeps the known addresses, if there are any. */
   async #resolve(): Promise<void> {
     try {
-      const ips = (await this.#options.resolve(this.#host)).slice(0, MAX_ADDRESSES)
+      const { resolve, clock } = this.#options
+      const ips = (await within(RESOLVE_TIMEOUT_MS, clock, resolve(this.#host))).slice(0, MAX_ADDRESSES)
       if (ips.length === 0) throw Object.assign(new Error('the name has no address'), { code: 'ENODATA' })
       this.#setAddresses(ips)
-      this.#freshUntilMs = this.#options.nowMs() + RESOLUTION_TTL_MS
+      this.#freshUntilMs = this.#options.clock.monotonicMs() + RESOLUTION_TTL_MS
     } catch (error) {
       if (this.#addresses.length === 0) throw error
-      this.#freshUntilMs = this.#options.nowMs() + RESOLUTION_TTL_MS
+      this.#freshUntilMs = this.#options.clock.monotonicMs() + RESOLUTION_TTL_MS
     } finally {
       this.#resolving = undefined
     }

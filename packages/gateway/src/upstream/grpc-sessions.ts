@@ -1,8 +1,9 @@
 import { type ClientHttp2Session, connect, type Settings } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '@penstock/runtime'
 import type { Address, Addresses } from './addresses.ts'
+import { within } from './deadline.ts'
 
 export interface GrpcSessionLimits {
   readonly connections: number
@@ -12,6 +13,8 @@ export interface GrpcSessionLimits {
   readonly pingTimeoutMs: number
   /** The time after which a connection without streams is closed, before the other side closes it (X-7). */
   readonly idleCloseMs: number
+  /** The longest wait for the streams of a connection when the upstream is closed. */
+  readonly closeTimeoutMs: number
   /** The age at which a connection is replaced, so that the name is resolved again. */
   readonly maxAgeMs: number
 }
@@ -22,6 +25,7 @@ export const defaultGrpcSessionLimits: GrpcSessionLimits = {
   pingAfterMs: 10_000,
   pingTimeoutMs: 5_000,
   idleCloseMs: 30_000,
+  closeTimeoutMs: 15_000,
   maxAgeMs: 300_000,
 }
 
@@ -74,6 +78,7 @@ export class GrpcSessions {
    */
   acquire(): GrpcSession | Promise<GrpcSession> {
     let best: GrpcSession | undefined
+    this.#removeDestroyed()
     for (const session of this.#open) {
       // After a GOAWAY, the session is closed shortly before it emits `goaway`.
       if (session.http2.closed || session.http2.destroyed) continue
@@ -90,37 +95,33 @@ export class GrpcSessions {
     return best ?? this.#connecting!
   }
 
-  /** Closes all connections after their streams have ended. Each stream has its own deadline. */
+  /** Closes all connections after their streams have ended, and cuts those that take too long. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#connecting?.catch(() => {})
     for (const session of [...this.#open]) this.#retire(session)
-    await Promise.all([...this.#retired].map(({ http2 }) => closed(http2)))
+    await Promise.all([...this.#retired].map((session) => this.#closed(session)))
   }
 
   async #connect(): Promise<GrpcSession> {
     const address = await this.#nextAddress()
     this.#stop.signal.throwIfAborted()
-    const http2 = this.#openSession(address.ip)
-    const timeout = new AbortController()
-    const tooSlow = this.#clock.sleep(this.#limits.connectTimeoutMs, timeout.signal).then(
-      () => http2.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
-      () => {},
-    )
+    const { http2, failed } = this.#openSession(address.ip)
+    // Each stream of a failed connection emits its own error.
+    http2.on('error', () => {})
+    const opened = new Promise<void>((resolve, reject) => {
+      // A TCP connection does not prove that the peer speaks HTTP/2; its first SETTINGS frame does.
+      http2.once('remoteSettings', () => resolve())
+      http2.once('error', reject)
+      http2.once('close', () => reject(new Error('closed before it was open')))
+      failed.catch(reject)
+    })
     try {
-      await new Promise<void>((resolve, reject) => {
-        // A TCP connection does not prove that the peer speaks HTTP/2; its first SETTINGS frame does.
-        http2.once('remoteSettings', () => resolve())
-        http2.once('error', reject)
-        http2.once('close', () => reject(new Error('closed before it was open')))
-      })
+      await within(this.#limits.connectTimeoutMs, this.#clock, opened)
     } catch (error) {
       this.#addresses.markFailed(address)
       http2.destroy()
       throw error
-    } finally {
-      timeout.abort()
-      await tooSlow
     }
     address.failures = 0
     return this.#adopt(http2)
@@ -132,26 +133,35 @@ export class GrpcSessions {
     return this.#addresses.pick()
   }
 
-  #openSession(ip: string): ClientHttp2Session {
-    const { url, ca } = this.#target
+  /**
+   * Opens a connection. `failed` rejects with the error of its socket: a session that ends before its SETTINGS have arrived, as when
+   * the peer demands a certificate, emits neither `error` nor `close`.
+   */
+  #openSession(ip: string): { readonly http2: ClientHttp2Session; readonly failed: Promise<never> } {
+    const { url } = this.#target
     const isTls = url.protocol === 'grpcs:'
     const port = Number(url.port || (isTls ? 443 : 80))
     const authority = `${isTls ? 'https' : 'http'}://${url.host}`
-    return connect(authority, {
+    const socket = isTls ? this.#openTls(ip, port) : connectTcp({ host: ip, port, noDelay: true })
+    const failed = new Promise<never>((_, reject) => socket.once('error', reject))
+    const http2 = connect(authority, {
       settings,
       maxSessionMemory: SESSION_MEMORY_MB,
-      createConnection: () => {
-        if (!isTls) return connectTcp({ host: ip, port, noDelay: true })
-        const servername = url.hostname.startsWith('[') || /^[\d.]+$/.test(url.hostname) ? '' : url.hostname
-        const pem = ca?.()
-        return connectTls({
-          host: ip,
-          port,
-          ALPNProtocols: ['h2'],
-          ...(servername === '' ? {} : { servername }),
-          ...(pem === undefined ? {} : { ca: pem }),
-        })
-      },
+      createConnection: () => socket,
+    })
+    return { http2, failed }
+  }
+
+  #openTls(ip: string, port: number): TLSSocket {
+    const { url, ca } = this.#target
+    const servername = url.hostname.startsWith('[') || /^[\d.]+$/.test(url.hostname) ? '' : url.hostname
+    const pem = ca?.()
+    return connectTls({
+      host: ip,
+      port,
+      ALPNProtocols: ['h2'],
+      ...(servername === '' ? {} : { servername }),
+      ...(pem === undefined ? {} : { ca: pem }),
     })
   }
 
@@ -165,8 +175,6 @@ export class GrpcSessions {
       lastStreamId: Number.POSITIVE_INFINITY,
       isPinging: false,
     }
-    // Each stream of a failed connection emits its own error.
-    http2.on('error', () => {})
     http2.on('goaway', (_code, lastStreamId) => {
       session.lastStreamId = lastStreamId
       this.#retire(session)
@@ -187,13 +195,13 @@ export class GrpcSessions {
       await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal).catch(() => {})
       if (this.#stop.signal.aborted) break
       const nowMs = this.#clock.nowMs()
+      this.#removeDestroyed()
       for (const session of [...this.#open, ...this.#retired]) this.#maintainSession(session, nowMs)
     }
     this.#isMaintained = false
   }
 
   #maintainSession(session: GrpcSession, nowMs: number): void {
-    if (session.http2.destroyed) return
     const { idleCloseMs, maxAgeMs, pingAfterMs } = this.#limits
     const silentMs = nowMs - session.lastActivityMs
     if (session.streams === 0) {
@@ -217,12 +225,24 @@ export class GrpcSessions {
     session.lastActivityMs = this.#clock.nowMs()
   }
 
+  async #closed({ http2 }: GrpcSession): Promise<void> {
+    if (http2.destroyed) return
+    const closing = new Promise<void>((resolve) => http2.once('close', () => resolve()))
+    await within(this.#limits.closeTimeoutMs, this.#clock, closing).catch(() => http2.destroy())
+  }
+
   /** Stops new streams on a connection, which closes when its last stream ends. */
   #retire(session: GrpcSession): void {
     this.#removeOpen(session)
     if (session.http2.destroyed) return
     this.#retired.add(session)
     if (!session.http2.closed) session.http2.close()
+  }
+
+  /** Removes connections that have ended without an event. */
+  #removeDestroyed(): void {
+    for (const session of this.#open) if (session.http2.destroyed) this.#removeOpen(session)
+    for (const session of this.#retired) if (session.http2.destroyed) this.#retired.delete(session)
   }
 
   #removeOpen(session: GrpcSession): void {
@@ -233,11 +253,4 @@ export class GrpcSessions {
 
 function capacityOf({ http2 }: GrpcSession): number {
   return Math.min(http2.remoteSettings.maxConcurrentStreams ?? STREAMS_PER_CONNECTION, STREAMS_PER_CONNECTION)
-}
-
-function closed(http2: ClientHttp2Session): Promise<void> {
-  return new Promise((resolve) => {
-    if (http2.destroyed) resolve()
-    else http2.once('close', () => resolve())
-  })
 }

@@ -1,6 +1,7 @@
-import { createSecureServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { createSecureServer, type SecureServerOptions } from 'node:http2'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { systemClock } from '@penstock/runtime'
+import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { frame } from '../wire/grpc-wire.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
@@ -32,9 +33,10 @@ const request = {
   contentLength: 4,
 } as const
 
-async function send(host: string, ca: string | undefined): Promise<[object, string[]]> {
+async function send(host: string, ca: string | undefined, more: SecureServerOptions = {}): Promise<[object, string[]]> {
   const names: string[] = []
-  const server = createSecureServer({ cert, key })
+  const server = createSecureServer({ cert, key, ...more })
+  server.on('sessionError', () => {})
   server.on('secureConnection', (socket) => names.push(String(socket.servername)))
   server.on('stream', (stream) => {
     stream.on('error', () => {})
@@ -72,4 +74,71 @@ test.each([
 ])('X-13: refuses %s', async (_, host, ca, code) => {
   const [answer] = await send(host, ca)
   expect(answer).toMatchObject({ cause: 'unreachable', grpcCode: 14, message: `upstream cannot be reached (${code})` })
+})
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'X-6, X-13: with %s, answers if upstream demands a client certificate, and can be closed',
+  async (version) => {
+    const demanding = {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: cert,
+      minVersion: version,
+      maxVersion: version,
+    }
+    const [answer] = await send('upstream.test', cert, demanding)
+    expect(answer).toMatchObject({ cause: 'unreachable', grpcCode: 14 })
+    expect((answer as { message: string }).message).toMatch(/^upstream cannot be reached \((ERR_SSL_\w+|ECONNRESET)\)$/)
+  },
+)
+
+/** Lets time pass until the work is done. */
+async function timePasses<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  let isDone = false
+  const done = () => {
+    isDone = true
+  }
+  work.then(done, done)
+  while (!isDone) await clock.advance(100)
+  return work
+}
+
+test('X-6: does not wait for an upstream that accepts connections and is silent', async () => {
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => sockets.push(socket))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const clock = new ManualClock()
+  const upstreams = ['grpc', 'grpcs'].map(
+    (scheme) =>
+      new GrpcUpstream(
+        { target: { url: new URL(`${scheme}://127.0.0.1:${port}`) }, credential: () => undefined },
+        { clock, random: () => 0, onAlarm: () => {} },
+      ),
+  )
+  const answers = upstreams.map((upstream) => upstream.send({ ...request, deadlineMs: clock.nowMs() + 10_000 }))
+  for (const answer of await timePasses(clock, Promise.all(answers))) {
+    expect(answer).toMatchObject({ cause: 'unreachable', message: 'upstream cannot be reached (ETIMEDOUT)' })
+  }
+  await Promise.all(upstreams.map((upstream) => upstream.close()))
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => silent.close(resolve))
+})
+
+test('X-6: does not wait for a resolver that does not answer', async () => {
+  const clock = new ManualClock()
+  const upstream = new GrpcUpstream(
+    {
+      target: { url: new URL('grpc://upstream.test:4317') },
+      credential: () => undefined,
+      resolve: () => new Promise(() => {}),
+    },
+    { clock, random: () => 0, onAlarm: () => {} },
+  )
+  const answer = upstream.send({ ...request, deadlineMs: clock.nowMs() + 60_000 })
+  expect(await timePasses(clock, answer)).toMatchObject({
+    cause: 'unreachable',
+    message: 'upstream cannot be reached (ETIMEDOUT)',
+  })
+  await upstream.close()
 })

@@ -9,6 +9,7 @@ import { ingestSignals } from '../contract/signals.ts'
 import type { Upstream, UpstreamAlarm, UpstreamRequest } from '../contract/upstream.ts'
 import { formatGrpcTimeout } from '../wire/grpc-wire.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
+import { within } from './deadline.ts'
 import { bufferMessage, type MessageBody } from './grpc-body.ts'
 import { GrpcExchange, type GrpcExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
@@ -105,7 +106,7 @@ export class GrpcUpstream implements Upstream {
     this.#authority = url.host
     const addresses = new Addresses<undefined>({
       hostname: url.hostname,
-      nowMs: () => deps.clock.nowMs(),
+      clock: deps.clock,
       resolve: settings.resolve ?? systemResolve,
       open: () => undefined,
       close: () => {},
@@ -168,7 +169,7 @@ export class GrpcUpstream implements Upstream {
     let session: GrpcSession | Promise<GrpcSession>
     try {
       session = this.#sessions.acquire()
-      if (session instanceof Promise) session = await session
+      if (session instanceof Promise) session = await within(deadlineMs - clock.nowMs(), clock, session)
     } catch (error) {
       return { kind: 'unreachable', code: codeOf(error) }
     }

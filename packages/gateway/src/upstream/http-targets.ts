@@ -1,8 +1,11 @@
+import type { Clock } from '@penstock/runtime'
 import { buildConnector, Pool } from 'undici'
 import { type Address, Addresses, type Resolve } from './addresses.ts'
+import { within } from './deadline.ts'
 import type { WatchedFile } from './watched-file.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
+const CLOSE_TIMEOUT_MS = 15_000
 /**
  * How long an idle connection is kept. This is shorter than the 60 s of a Collector: if the peer closed the connection
  * just as a request is sent, the outcome would be unknown.
@@ -18,25 +21,32 @@ export interface TargetsOptions {
   readonly connections: number
   readonly ca: WatchedFile<string> | undefined
   readonly resolve: Resolve
-  readonly nowMs: () => number
+  readonly clock: Clock
 }
 
 /** The addresses of an HTTP upstream, used in turn by successive requests. */
 export class HttpTargets extends Addresses<Pool> {
+  readonly #clock: Clock
+
   constructor(options: TargetsOptions) {
     super({
       hostname: options.origin.hostname,
-      nowMs: options.nowMs,
+      clock: options.clock,
       resolve: options.resolve,
       open: (ip) => poolTo(ip, options),
       // `close` lets requests in flight finish.
       close: (pool) => pool.close(() => {}),
     })
+    this.#clock = options.clock
   }
 
-  /** Closes all pools after their requests have ended. Each request has its own deadline. */
+  /** Closes all pools after their requests have ended, and cuts those that take too long. */
   async close(): Promise<void> {
-    await Promise.all(this.all.map(({ resource: pool }) => pool.close()))
+    await Promise.all(this.all.map(({ resource: pool }) => this.#closePool(pool)))
+  }
+
+  async #closePool(pool: Pool): Promise<void> {
+    await within(CLOSE_TIMEOUT_MS, this.#clock, pool.close()).catch(() => pool.destroy(() => {}))
   }
 }
 

@@ -77,7 +77,7 @@ class HttpUpstream implements Upstream {
         connections: limits.connections,
         ca,
         resolve: options.resolve ?? systemResolve,
-        nowMs,
+        clock,
       }),
       credential,
       ca,
