@@ -78,7 +78,7 @@ export interface StoredSeries extends StoredContext {
 
 export interface StoredMetric {
   readonly name: string
-  /** The most recently received series; a series without a point in the range has an empty list of points. */
+  /** The series with the latest points in the range first; a series without one has an empty list of points. */
   readonly series: readonly StoredSeries[]
   readonly truncated: boolean
 }
@@ -91,6 +91,10 @@ export async function findMetric(
   const { name, maxSeries } = query
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return { name, series: [], truncated: false }
+  const { sinceNs, untilNs } = rangeEnds(query)
+  // Series without a point in the range come last. The order of arrival says nothing about telemetry that is sent later, all at once.
+  const latestPoint = sql`(select time_ns from points where series_id = series.id and time_ns >= ${sinceNs}
+    and time_ns < ${untilNs} order by time_ns desc limit 1)`
   const rows = await budget.list(
     db
       .selectFrom('series')
@@ -101,6 +105,7 @@ export async function findMetric(
       .select(['services.key as service', 'resource.json as resource_json', 'scope.json as scope_json'])
       .where('name', '=', name)
       .$if(serviceId !== undefined, (select) => select.where('series.service_id', '=', serviceId!))
+      .orderBy(latestPoint, 'desc')
       .orderBy('series.used_slice_id', 'desc')
       .orderBy('series.id')
       .limit(maxSeries + 1),

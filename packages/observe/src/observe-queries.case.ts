@@ -70,6 +70,9 @@ export function suiteBodies(): readonly Body[] {
     const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
     sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))
   }
+  // One request, and the newest series neither first nor last.
+  const orders = [20, 40, 1, 30, 10].map((seconds) => counterOf(`till ${seconds}`, seconds))
+  sample('metrics', metricBody('shop', ...orders))
   for (const number of kindSamples.keys()) sample('traces', pipelineBody(kindSample(number)))
   return signalNames.map((signal) => joined(signal, bodies))
 }
@@ -111,6 +114,11 @@ const kindSample = (index: number): PipelineSample => ({
 })
 
 const at = (seconds: number): string => String(1_767_225_600n * 1_000_000_000n + BigInt(seconds) * 1_000_000_000n)
+
+const counterOf = (till: string, seconds: number): object => ({
+  ...counter(seconds, '1', [{ key: 'till', value: { stringValue: till } }]),
+  name: 'orders',
+})
 
 const otherMetrics = (seconds: number): object[] => {
   const times = { startTimeUnixNano: at(0), timeUnixNano: at(seconds) }
@@ -343,6 +351,18 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       await same((queries) => queries.metric({ name: 'none', maxSeries: 9, maxPointsPerSeries: 2 }, budget()))
     }, 60_000)
 
+    test('of many series, those with the latest points in the range come first, however they arrived', async () => {
+      const range = { sinceNs: BigInt(at(2)), untilNs: BigInt(at(30)) }
+      for (const { queries } of [expected, store]) {
+        const ask = (maxSeries: number, more: object) =>
+          queries.metric({ name: 'orders', maxSeries, maxPointsPerSeries: 1, ...more }, budget())
+        const times = async (maxSeries: number, more: object) =>
+          (await ask(maxSeries, more)).series.map(({ points }) => (points[0] as Point | undefined)?.timeUnixNano)
+        expect(await times(3, {})).toEqual([at(40), at(30), at(20)])
+        expect(await times(4, range)).toEqual([at(20), at(10), undefined, undefined])
+      }
+    })
+
     test('insights of all runs, of a project, and of a range', async () => {
       const runs = (await expected.queries.runs({ limit: 200 }, budget())).items
       const latest = BigInt(runs[0]!.start_ns) + 1_000_000_000n
@@ -376,6 +396,10 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       expect(await store.queries.compare({ a: traceIdOf(1), b: 'median' })).toBeUndefined()
     }, 60_000)
   })
+}
+
+interface Point {
+  readonly timeUnixNano: string
 }
 
 interface TraceJson {

@@ -7,7 +7,8 @@ const MAX_TRACES = 200
 const MAX_SPANS = 10_000
 const MAX_LOG_RECORDS = 1_000
 const MAX_METRIC_NAMES = 1_000
-const MAX_SERIES = 100
+/** Metrics of single pipelines have a series for each. */
+const MAX_SERIES = 1_000
 const MAX_POINTS = 1_000
 
 const list = z.array(object)

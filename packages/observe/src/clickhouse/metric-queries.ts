@@ -70,17 +70,19 @@ interface SeriesRow {
   readonly is_monotonic: boolean
 }
 
-/** Returns the series of a metric with the latest points first: the exporter stores no times of arrival. */
+/** Returns the series of a metric, those with the latest points in the range first. */
 export async function findMetric(
   source: Source,
   { name, service, maxSeries, maxPointsPerSeries, ...range }: MetricQuery,
   budget: ResponseBudget,
 ): Promise<StoredMetric> {
   const { db, schema } = source
+  const { sinceNs, untilNs } = rangeEnds(range)
+  const time = nanoseconds('TimeUnix')
   const found: { readonly type: MetricType; readonly row: SeriesRow }[] = []
   for (const type of schema.metricTypes) {
     const rows = await db.rows<SeriesRow>(
-      `SELECT ${seriesHash(type)} AS key, max(${nanoseconds('TimeUnix')}) AS last, any(${serviceName}) AS service,
+      `SELECT ${seriesHash(type)} AS key, maxIf(${time}, ${time} >= {since:Int64} AND ${time} < {until:Int64}) AS last, any(${serviceName}) AS service,
          any(MetricUnit) AS unit, argMax(MetricDescription, TimeUnix) AS description, any(ResourceAttributes) AS resource,
          any(ResourceSchemaUrl) AS resource_schema_url, any(ScopeName) AS scope, any(ScopeVersion) AS scope_version,
          any(ScopeAttributes) AS scope_attributes, any(ScopeSchemaUrl) AS scope_schema_url, any(Attributes) AS attributes,
@@ -88,7 +90,7 @@ export async function findMetric(
          ${type === 'sum' ? 'any(IsMonotonic)' : 'false'} AS is_monotonic
        FROM ${metricTables[type]} WHERE MetricName = {name:String} AND ${ofService(service)}
        GROUP BY key ORDER BY last DESC, key LIMIT {limit:UInt32}`,
-      { ...serviceParameters(service), name, limit: maxSeries + 1 },
+      { ...serviceParameters(service), name, limit: maxSeries + 1, since: String(sinceNs), until: String(untilNs) },
     )
     found.push(...rows.map((row) => ({ type, row })))
   }

@@ -21,11 +21,14 @@ export interface Exemplar {
 
 /** A data point in OTLP/JSON. It comes from strangers, so each field may be absent. */
 export interface DataPoint {
+  readonly startTimeUnixNano?: string
   readonly timeUnixNano?: string
   readonly asDouble?: number
   readonly asInt?: string | number
   readonly count?: string | number
   readonly sum?: number
+  readonly min?: number
+  readonly max?: number
   readonly bucketCounts?: readonly (string | number)[]
   readonly explicitBounds?: readonly number[]
   readonly exemplars?: readonly Exemplar[]
@@ -35,6 +38,9 @@ export interface MetricSeries {
   readonly service: string
   readonly type: string
   readonly unit: string
+  /** The number of the OTLP enum; null for types without temporality. */
+  readonly aggregation_temporality: number | null
+  readonly is_monotonic: boolean | null
   readonly attributes: readonly WireAttribute[]
   readonly points: readonly DataPoint[]
   readonly truncated: boolean

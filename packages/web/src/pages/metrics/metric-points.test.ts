@@ -4,6 +4,7 @@ import { linesOf, pointRows, quantileOf, seriesNames, seriesText, valueText } fr
 
 const series = (values: Partial<MetricSeries>): MetricSeries => ({
   ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
+  ...{ aggregation_temporality: null, is_monotonic: null },
   ...values,
 })
 
@@ -16,6 +17,12 @@ test('values beyond the last bound count as that bound; without values there is 
   expect(quantileOf({ bucketCounts: [0, 5], explicitBounds: [10] }, 0.95)).toBe(10)
   expect(quantileOf({ bucketCounts: [0, 0], explicitBounds: [10] }, 0.95)).toBeNull()
   expect(quantileOf({}, 0.95)).toBeNull()
+})
+
+test('quantiles are within the least and the greatest value', () => {
+  const one = { bucketCounts: ['0', '1', '0'], explicitBounds: [60, 300], min: 120, max: 120 }
+  expect([quantileOf(one, 0.5), quantileOf(one, 0.95)]).toEqual([120, 120])
+  expect(quantileOf({ bucketCounts: ['0', '5'], explicitBounds: [10], min: 40, max: 90 }, 0.95)).toBe(40)
 })
 
 test('rows are the points of all series, the latest first, with the traces of their exemplars', () => {

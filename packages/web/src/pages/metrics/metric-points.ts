@@ -89,10 +89,16 @@ function pointValue({ asDouble, asInt, sum, count }: DataPoint): number | null {
 }
 
 /**
- * Returns a quantile of a histogram's buckets, interpolated within the bucket. Values beyond the last bound count as that bound;
- * null if there are no buckets or no values.
+ * Returns a quantile of a histogram's buckets, interpolated within the bucket and within the least and greatest value, if they are known.
+ * Values beyond the last bound count as that bound; null if there are no buckets or no values.
  */
-export function quantileOf({ bucketCounts = [], explicitBounds = [] }: DataPoint, quantile: number): number | null {
+export function quantileOf(point: DataPoint, quantile: number): number | null {
+  const found = quantileOfBuckets(point, quantile)
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = point
+  return found === null ? null : Math.min(max, Math.max(min, found))
+}
+
+function quantileOfBuckets({ bucketCounts = [], explicitBounds = [] }: DataPoint, quantile: number): number | null {
   const counts = bucketCounts.map(Number)
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0 || explicitBounds.length === 0) return null

@@ -3,8 +3,13 @@ import type { MetricName, StoredMetric } from '../../api/metrics.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { durationText } from '../../components/duration.ts'
+import { SelectFilter } from '../../components/filter-bar.tsx'
+import { rangeOf } from '../../components/range.ts'
 import { numberText, Time } from '../../components/text.tsx'
 import { millisecondsOf } from '../../components/time.ts'
+import { place } from '../../location.ts'
+import { groupKeys, hasIntervals, intervalLines } from './metric-intervals.ts'
 import { type Lines, linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
 
 /** How many data points the table shows. The CSV has all that were loaded. */
@@ -20,8 +25,21 @@ interface MetricViewProps {
 export function MetricView({ metric, about }: MetricViewProps) {
   const unit = about?.unit ?? metric.series[0]?.unit ?? ''
   const rows = useMemo(() => pointRows(metric), [metric])
-  const lines = useMemo(() => linesOf(metric), [metric])
-  const spec = useMemo(() => specOf(lines, unit), [lines, unit])
+  const { query } = place.value
+  const groupBy = query.get('group')
+  const { sinceMs, untilMs } = useMemo(() => rangeOf(query, Date.now()), [metric, query])
+  const isSummed = hasIntervals(metric)
+  const lines: Lines & { readonly intervalMs?: number } = useMemo(
+    () => (isSummed ? intervalLines(metric, { sinceMs, untilMs, groupBy }) : linesOf(metric)),
+    [metric, isSummed, sinceMs, untilMs, groupBy],
+  )
+  const isCounter = isSummed && metric.series[0]?.type === 'sum'
+  const spec = useMemo(
+    () => ({ ...specOf(lines, { unit, isCounter }), ...(isSummed && { since: sinceMs, until: untilMs }) }),
+    [lines, unit, isCounter, isSummed, sinceMs, untilMs],
+  )
+  const keys = useMemo(() => (isSummed ? groupKeys(metric.series) : []), [metric, isSummed])
+  const oldest = rows.at(-1)
   return (
     <>
       <section class="panel" aria-label="Chart">
@@ -30,7 +48,10 @@ export function MetricView({ metric, about }: MetricViewProps) {
             <bdi>{metric.name}</bdi>
           </h2>
           <span class="end soft">
-            {[about?.type, unit].filter((text) => text !== undefined && text !== '').join(', ')}
+            {keys.length === 0 ? null : <SelectFilter label="Group by" name="group" any="Automatic" options={keys} />}
+            {[about?.type, unit, intervalText(lines.intervalMs)]
+              .filter((text) => text !== undefined && text !== '')
+              .join(', ')}
           </span>
         </header>
         {about?.description ? <p class="note">{about.description.slice(0, 500)}</p> : null}
@@ -47,14 +68,22 @@ export function MetricView({ metric, about }: MetricViewProps) {
         </div>
         {lines.leftOut > 0 ? (
           <p class="note">
-            The chart has the {spec.series.length} lines with the most data points; {numberText(lines.leftOut)} more
-            series are in the table.
+            The chart has the {spec.series.length} largest lines; {numberText(lines.leftOut)} more are not drawn.
           </p>
         ) : null}
         {metric.truncated || metric.series.some(({ truncated }) => truncated) ? (
-          <p class="note">There are more series or data points than are shown: the latest are.</p>
+          <p class="note">
+            There are more series or data points in this range than are shown. Shown are the latest
+            {oldest === undefined ? null : (
+              <>
+                , since <Time at={oldest.timeNs} />
+              </>
+            )}
+            .
+          </p>
         ) : null}
       </section>
+      {isSummed ? <Intervals spec={spec} name={metric.name} /> : null}
       <section class="panel" aria-labelledby="data-points">
         <header>
           <h2 id="data-points">Data points</h2>
@@ -93,7 +122,68 @@ export function MetricView({ metric, about }: MetricViewProps) {
   )
 }
 
-function specOf({ times, lines }: Lines, unit: string): ChartSpec {
+/** The numbers of the chart, the latest interval first; intervals without any are left out. */
+function Intervals({
+  spec: { times, series, formatValue },
+  name,
+}: {
+  readonly spec: ChartSpec
+  readonly name: string
+}) {
+  const rows = times
+    .map((time, at) => ({ time, values: series.map(({ values }) => values[at] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null && value !== 0))
+    .reverse()
+  return (
+    <section class="panel" aria-labelledby="intervals">
+      <header>
+        <h2 id="intervals">By interval</h2>
+        <span class="end">
+          <CsvButton
+            table={`${name} by interval`}
+            headers={['from', ...series.map(({ label }) => label)]}
+            rows={() => rows.map(({ time, values }) => [new Date(time).toISOString(), ...values])}
+          />
+        </span>
+      </header>
+      <div class="scroll">
+        <DataTable
+          label="By interval"
+          columns={[
+            {
+              id: 'from',
+              header: 'From',
+              isRowHeader: true,
+              class: 'nowrap',
+              cell: ({ time }) => <Time at={String(BigInt(time) * 1_000_000n)} precision="minute" />,
+            },
+            ...series.map(({ label }, at) => ({
+              id: label,
+              header: label,
+              isNumeric: true,
+              cell: ({ values }: { readonly values: readonly (number | null)[] }) => {
+                const value = values[at] ?? null
+                return value === null ? '–' : formatValue(value)
+              },
+            })),
+          ]}
+          rows={rows.slice(0, TABLE_ROWS)}
+          rowKey={({ time }) => String(time)}
+          rowCount={rows.length + 1}
+        />
+      </div>
+    </section>
+  )
+}
+
+function intervalText(intervalMs: number | undefined): string {
+  return intervalMs === undefined ? '' : `per ${durationText(intervalMs / 1000)}`
+}
+
+function specOf(
+  { times, lines }: Lines,
+  { unit, isCounter }: { readonly unit: string; readonly isCounter: boolean },
+): ChartSpec {
   return {
     height: 260,
     times,
@@ -102,6 +192,7 @@ function specOf({ times, lines }: Lines, unit: string): ChartSpec {
       label,
       values,
       color: colors[index] ?? '--accent',
+      ...(isCounter && lines.length === 1 ? { kind: 'bars' as const } : {}),
       ...(label.startsWith('p95 ') ? { dash: [5, 3] } : {}),
     })),
   }

@@ -14,6 +14,8 @@ import { MetricView } from './metric-view.tsx'
 import './metrics.css'
 
 const MAX_NAMES = 1000
+/** Per-run metrics have a series for each pipeline. */
+const MAX_SERIES = 1000
 
 /** The page Metrics: the metrics of every service, and one of them over time. */
 export default function MetricsPage() {
@@ -29,7 +31,9 @@ export default function MetricsPage() {
   const name = query.get('name') ?? found[0]?.name ?? null
   const key =
     name === null ? null : JSON.stringify([name, service, query.get('range'), query.get('since'), query.get('until')])
-  const metric = useResource(key, (signal) => getMetric({ name, service, ...rangeOf(query, Date.now()).query }, signal))
+  const metric = useResource(key, (signal) =>
+    getMetric({ name, service, series: MAX_SERIES, ...rangeOf(query, Date.now()).query }, signal),
+  )
   const { reload } = metric
   useKeys(
     'Metrics',
