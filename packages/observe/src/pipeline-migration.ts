@@ -57,6 +57,9 @@ const runKinds = [
   // The earlier runs that a run is compared with, in order of time. The statement that uses it has the same condition.
   `create index successful_runs_by_kind on pipeline_runs (
     project, ref_kind, name, trigger_type, service_id, start_ns, id) where status = 'success' and is_child = 0`,
+  // Has the name, so that the runs with a job are found without reading jobs.
+  'drop index pipeline_jobs_by_run',
+  'create index pipeline_jobs_by_run on pipeline_jobs (run_id, name)',
   // The kinds of refs are read from the spans that are stored already.
   'delete from pipeline_rereads',
   'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',

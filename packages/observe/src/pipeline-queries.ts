@@ -13,6 +13,8 @@ export interface RunFilter extends TimeRange {
   readonly project?: string | undefined
   readonly ref?: string | undefined
   readonly status?: string | undefined
+  /** The name of a job that the run has. */
+  readonly job?: string | undefined
   /** Whether to include the runs that other pipelines started as their children. */
   readonly children?: boolean | undefined
   /** A text in the project, ref, title, user or name, in any case. */
@@ -132,7 +134,7 @@ async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter): Prom
   const serviceId = filter.service === undefined ? undefined : await findServiceId(db, filter.service)
   if (filter.service !== undefined && serviceId === undefined) return undefined
   const { sinceNs, untilNs } = rangeEnds(filter)
-  const { project, ref, status, children = false } = filter
+  const { project, ref, status, job, children = false } = filter
   return (eb) =>
     eb.and([
       eb('run.start_ns', '>=', sinceNs),
@@ -144,6 +146,9 @@ async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter): Prom
         : [eb.or([eb('run.project', '=', project), eb('run.project_name', '=', project)])]),
       ...(ref === undefined ? [] : [eb('run.ref', '=', ref)]),
       ...(status === undefined ? [] : [eb('run.status', '=', status)]),
+      ...(job === undefined
+        ? []
+        : [sql<boolean>`exists (select 1 from pipeline_jobs where run_id = run.id and pipeline_jobs.name = ${job})`]),
     ])
 }
 

@@ -44,8 +44,10 @@ export const runJson = z.object({
   busy_seconds: seconds.meta({ description: "The platform's duration, which leaves out waiting" }),
   queue_seconds: seconds,
   jobs: z.int().meta({ description: 'Job spans, with bridges and all attempts' }),
-  jobs_failed: z.int().meta({ description: 'Failed job spans without bridges' }),
-  failed_jobs: z.array(z.string()).meta({ description: 'At most 5 names' }),
+  jobs_failed: z.int().meta({ description: 'Failed job spans, with those of child pipelines, without bridges' }),
+  failed_jobs: z
+    .array(z.string())
+    .meta({ description: 'At most 5 names of failed jobs, or of failed bridges if no job is known to have failed' }),
   is_child: z.boolean(),
   coverage: seconds,
   shape: z.array(shapeJob).meta({ description: 'The 40 longest jobs, in order of start' }),
@@ -65,6 +67,7 @@ export const runListFilter = {
   project: runFilter.project,
   ref: runFilter.ref,
   status: z.string().min(1).optional(),
+  job: z.string().min(1).optional().meta({ description: 'The name of a job that the run has' }),
   children: z.enum(['0', '1']).optional(),
   q: searchText.meta({ description: 'A text in the project, ref, title, user or name, in any case' }).optional(),
 }

@@ -145,6 +145,26 @@ describe('a child pipeline', () => {
     expect(await store.queries.run(pipelineTraceId(1))).toMatchObject({ span_id: runSpanId(1) })
   })
 
+  test.each([[[0, 1]], [[1, 0]]])('counts its failed jobs in its parent, whichever arrives first', async (order) => {
+    const failed = JSON.parse(
+      childBody
+        .toString()
+        .replace('"job.status","value":{"stringValue":"success"', '"job.status","value":{"stringValue":"failed"'),
+    )
+    const bodies = [parent, Buffer.from(JSON.stringify(failed))]
+    await keep(...order.map((at) => bodies[at]!))
+    expect(await store.queries.runs({ limit: 9, children: true })).toMatchObject([
+      { is_child: true, jobs_failed: 1, failed_jobs: ['roll out'] },
+      { is_child: false, jobs: 2, jobs_failed: 1, failed_jobs: ['roll out'] },
+    ])
+  })
+
+  test('is named by its failed bridge if it is not stored', async () => {
+    const jobs = [{ name: 'deploy', start: 10, end: 60, bridge: true, status: 'failed' }]
+    await keep(pipelineBody({ number: 3, jobs }))
+    expect(await store.queries.runs({ limit: 1 })).toMatchObject([{ jobs_failed: 0, failed_jobs: ['deploy'] }])
+  })
+
   test('takes its time on the critical path from its bridge', async () => {
     await keep(childBody, parent)
     const seconds = (await rows()).jobs.map(({ name, critical_seconds }) => [name, critical_seconds])

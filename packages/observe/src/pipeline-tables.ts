@@ -60,9 +60,9 @@ export interface PipelineRunTable extends TimedColumns {
   coverage: number | null
   /** Job spans, bridges and all attempts included. */
   jobs: number
-  /** Failed job spans without bridges. */
+  /** Failed job spans of the run and of its child pipelines, without bridges. */
   jobs_failed: number
-  /** A JSON list of at most 5 names. */
+  /** A JSON list of at most 5 names: of these jobs, or of failed bridges if there are none. */
   failed_jobs_json: string
   /** A JSON list of the 40 longest jobs in order of start: `[name, stage, status, start_ns, end_ns]`. */
   shape_json: string

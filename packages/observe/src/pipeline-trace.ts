@@ -70,12 +70,13 @@ export function derivePipelineTrace(trace: PipelineTrace): {
     jobsOfRun.get(run)!.push(job)
   }
   const seconds = criticalSeconds(trace, places, jobsOfRun)
+  const failedOf = failedJobs(jobsOfRun, places)
   const derivedRuns = new Map<string, DerivedRun>()
   const facts = new Map<string, RunFacts>()
   for (const run of runs) {
     const own = jobsOfRun.get(run)!
     const isChild = run.trigger === CHILD_TRIGGER || places.isBelow(run)
-    derivedRuns.set(run.spanId, { is_child: Number(isChild), ...summaryOf(own) })
+    derivedRuns.set(run.spanId, { is_child: Number(isChild), ...summaryOf(own, failedOf.get(run)!) })
     facts.set(run.spanId, {
       ...run.facts,
       isChild,
@@ -151,6 +152,12 @@ class SpanPlaces {
     return undefined
   }
 
+  /** Returns the run that started a run, also by a job; `undefined` if it is not stored. */
+  runThatStarted(run: RunNode): RunNode | undefined {
+    const starter = this.starterOf(run)
+    return starter === undefined || !('hasRun' in starter) ? starter : this.runOf(starter)
+  }
+
   #parentOf(spanId: string): string | undefined {
     return this.jobBySpan.get(spanId)?.parentSpanId ?? this.#stageParents.get(spanId)
   }
@@ -200,10 +207,29 @@ function criticalSeconds(
   )
 }
 
-/** @param jobs in the order of their start */
-function summaryOf(jobs: readonly JobNode[]): Omit<DerivedRun, 'is_child'> {
-  const failed = jobs.filter(({ status, isBridge }) => status === 'failed' && !isBridge)
-  const names = [...new Set(failed.map(({ name }) => name))].slice(0, MAX_FAILED_NAMES)
+/** Returns the failed jobs of each run and of the runs that it started, directly or not, without bridges. */
+function failedJobs(jobsOfRun: ReadonlyMap<RunNode, readonly JobNode[]>, places: SpanPlaces): Map<RunNode, JobNode[]> {
+  const failed = new Map<RunNode, JobNode[]>([...jobsOfRun.keys()].map((run) => [run, []]))
+  for (const [run, jobs] of jobsOfRun) {
+    const own = jobs.filter(({ status, isBridge }) => status === 'failed' && !isBridge)
+    const seen = new Set<RunNode>()
+    for (let at: RunNode | undefined = run; at !== undefined && !seen.has(at); at = places.runThatStarted(at)) {
+      seen.add(at)
+      for (const job of own) failed.get(at)!.push(job)
+    }
+  }
+  for (const jobs of failed.values()) jobs.sort(byStart)
+  return failed
+}
+
+/**
+ * @param jobs in the order of their start
+ * @param failed those of the run and of its child pipelines
+ */
+function summaryOf(jobs: readonly JobNode[], failed: readonly JobNode[]): Omit<DerivedRun, 'is_child'> {
+  // A failed bridge names the child pipeline that failed, if that is not stored.
+  const named = failed.length > 0 ? failed : jobs.filter(({ status }) => status === 'failed')
+  const names = [...new Set(named.map(({ name }) => name))].slice(0, MAX_FAILED_NAMES)
   return {
     jobs: jobs.length,
     jobs_failed: failed.length,

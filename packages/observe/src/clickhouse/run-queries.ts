@@ -109,18 +109,22 @@ async function* findRuns(
       const pipeline: DerivedPipeline | undefined = derived.get(keyOf(place))
       // Another version of the span may have another start; the run is listed by the newest version.
       if (pipeline === undefined || pipeline.summary.start_ns !== place.ns) continue
-      if (isMatch(pipeline.summary, filter)) found.set(keyOf(place), { ...pipeline, position: positionOf(place) })
+      if (isMatch(pipeline, filter)) found.set(keyOf(place), { ...pipeline, position: positionOf(place) })
     }
     yield { runs: [...found.values()], next }
   }
 }
 
-function isMatch(run: RunSummary, { project, ref, status, children = false, text }: RunFilter): boolean {
+function isMatch(
+  { summary: run, facts }: DerivedPipeline,
+  { project, ref, status, job, children = false, text }: RunFilter,
+): boolean {
   return (
     (children || !run.is_child) &&
     (project === undefined || run.project === project || run.project_name === project) &&
     (ref === undefined || run.ref === ref) &&
     (status === undefined || run.status === status) &&
+    (job === undefined || facts.jobs.some(({ name }) => name === job)) &&
     (text === undefined || isRunMatch(run, text))
   )
 }

@@ -101,6 +101,18 @@ test('says that queues are longer', () => {
   expect(reportOf(runs, week).findings.map(({ rule }) => rule)).toContain('longer_queue')
 })
 
+test('names the job with the highest rate, not the one that ran most often', () => {
+  const mixed = (name: string) => [job(name, { status: 'failed' }), job(name, { start: MONDAY + 99 })]
+  const often = Array.from({ length: 20 }, (_, index) =>
+    run({ start: until - HOUR, jobs: index < 4 ? mixed('unit') : [job('unit')] }),
+  )
+  const seldom = Array.from({ length: 3 }, () => run({ start: until - HOUR, jobs: mixed('payments') }))
+  const once = run({ start: until - HOUR, jobs: mixed('deploy') })
+  expect(sentence(find([...often, ...seldom, once], 'flaky_job'))).toBe(
+    'Job payments in shop/storefront: passed and failed on the same commit 3 times in 3 commits',
+  )
+})
+
 test('names the flakiest job', () => {
   const runs = ['a', 'b'].flatMap((sha) => [
     run({

@@ -24,6 +24,8 @@ export interface Finding {
   readonly link: string
 }
 
+export type FlakySubject = Pick<FlakyJob, 'name' | 'project' | 'shas' | 'shas_total' | 'rate'>
+
 export interface FindingRange extends TimeSpan {
   readonly offsetMinutes: number
 }
@@ -35,7 +37,7 @@ export interface FindingSubjects {
   /** All runs of the range, with child pipelines, in the order of their start. */
   readonly inRange: readonly RunEntry[]
   /** The flaky jobs of the range. */
-  readonly flaky: readonly FlakyJob[]
+  readonly flaky: readonly FlakySubject[]
 }
 
 /** Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules. */
@@ -46,7 +48,7 @@ export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, ran
     badDay(table, startedIn(runs, range), inRange, range),
     slowDrift(table, passedRuns, range),
     longerQueue(runs, range),
-    flakyJob(flaky[0], range),
+    flakyJob(flaky, range),
   ].flatMap((finding) => finding ?? [])
 }
 
@@ -238,9 +240,15 @@ function longerQueue(runs: readonly RunEntry[], range: FindingRange): Finding | 
 
 const MIN_FLAKY_SHAS = 2
 
-/** The job with the most commits on which it passed and failed, if there are at least two. */
-function flakyJob(job: FlakyJob | undefined, range: FindingRange): Finding | undefined {
-  if (job === undefined || job.shas < MIN_FLAKY_SHAS) return undefined
+/** Of the jobs with at least two commits on which they passed and failed, the one with the highest share of such commits. */
+function flakyJob(jobs: readonly FlakySubject[], range: FindingRange): Finding | undefined {
+  const job = jobs
+    .filter(({ shas }) => shas >= MIN_FLAKY_SHAS)
+    .reduce<FlakySubject | undefined>(
+      (most, each) => (most === undefined || each.rate > most.rate ? each : most),
+      undefined,
+    )
+  if (job === undefined) return undefined
   return {
     rule: 'flaky_job',
     parts: [

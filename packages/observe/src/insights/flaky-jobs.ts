@@ -26,7 +26,7 @@ export interface FlakyJob {
 
 const LAST_RESULTS = 24
 
-interface Flakiness extends JobName {
+export interface Flakiness extends JobName {
   readonly attempts: Uint32Array
   readonly shas: number
   readonly shas_total: number
@@ -41,24 +41,23 @@ interface Flakiness extends JobName {
  *
  * @param names the numbers of the names that `flakyNames` found
  */
-export function flakyJobs(
-  table: RunTable,
-  names: ReadonlySet<number>,
-  { attempts, maxEntries }: { readonly attempts: GroupedAttempts; readonly maxEntries: number },
-): FlakyJob[] {
+export function countFlaky(table: RunTable, names: ReadonlySet<number>, attempts: GroupedAttempts): Flakiness[] {
   const commits = new CommitResults(table.shaCount)
   return Array.from(names, (name): Flakiness => {
     const own = attempts.ofName(name)
     const counts = countResults(table, own, commits)
     return { ...table.names[name]!, attempts: own, ...counts, rate: counts.shas / counts.shas_total }
-  })
-    .sort((a, b) => b.shas - a.shas || b.rate - a.rate || compareNames(a, b))
-    .slice(0, maxEntries)
-    .map(({ attempts, ...flaky }) => ({
-      ...flaky,
-      failure_rate: failureRate(flaky.success, flaky.failed),
-      ...latestOf(table, attempts, commits),
-    }))
+  }).sort((a, b) => b.shas - a.shas || b.rate - a.rate || compareNames(a, b))
+}
+
+/** Returns what is shown of flaky jobs. */
+export function flakyJobs(table: RunTable, counted: readonly Flakiness[]): FlakyJob[] {
+  const commits = new CommitResults(table.shaCount)
+  return counted.map(({ attempts, ...flaky }) => ({
+    ...flaky,
+    failure_rate: failureRate(flaky.success, flaky.failed),
+    ...latestOf(table, attempts, commits),
+  }))
 }
 
 const compareNames = (a: JobName, b: JobName): number =>

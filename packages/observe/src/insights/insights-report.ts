@@ -1,7 +1,7 @@
 import { groupAttempts } from './attempts.ts'
 import { type ComputeMinutes, computeMinutes } from './compute-minutes.ts'
 import { type Finding, findingsOf } from './findings.ts'
-import { type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
+import { countFlaky, type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
 import { groupDurations } from './job-durations.ts'
 import {
   type FailingJob,
@@ -76,7 +76,7 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
   const kinds = slowest.map(({ kind }) => kind)
   const durations = groupDurations(table, inRange, { kinds, buckets, attempts: totals.attempts })
   const earlierDurations = groupDurations(table, earlier, { kinds, buckets: [before] })
-  const flakyList = flakyJobs(table, flaky, { attempts, maxEntries })
+  const allFlaky = countFlaky(table, flaky, attempts)
   return {
     buckets: perBucket(rootsInRange, buckets).map((found, index) => ({
       start_ns: nanosecondsOf(buckets[index]!.since),
@@ -92,11 +92,11 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
       earlier: earlierDurations,
       buckets: buckets.length,
     }),
-    flaky_jobs: flakyList,
+    flaky_jobs: flakyJobs(table, allFlaky.slice(0, maxEntries)),
     failing_jobs: failingJobs(table, totals, maxEntries),
     retries: retriedJobs(table, repeated, { attempts, maxEntries }),
     minutes: computeMinutes(table, inRange, maxEntries),
-    findings: findingsOf({ table, runs: roots, inRange, flaky: flakyList }, range),
+    findings: findingsOf({ table, runs: roots, inRange, flaky: allFlaky }, range),
   }
 }
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { getReadiness, getState } from '../api/readiness.ts'
+import { countClients } from '../api/refused-names.ts'
 import { useResource } from '../components/resource.ts'
 
 const REFRESH_MS = 60_000
@@ -20,7 +21,7 @@ export function refreshRefusedClients(): void {
  */
 export async function countRefusedClients(signal?: AbortSignal): Promise<number> {
   const { data } = await getState(signal)
-  return data.mode === 'enforce' ? 0 : (await getReadiness(undefined, signal)).clients.length
+  return data.mode === 'enforce' ? 0 : countClients((await getReadiness(undefined, signal)).clients)
 }
 
 /** Returns that number, which is loaded again each minute while the page is visible; 0 while it is unknown. */

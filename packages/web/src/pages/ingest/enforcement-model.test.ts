@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { countClients, refusedNames } from '../../api/refused-names.ts'
 import {
   counted,
   modeOfSwitch,
   parseGrace,
   refusalSummary,
-  refusedNames,
   refusesClients,
   reportWindow,
   stateChange,
@@ -45,10 +45,17 @@ test('names the services once, and counts the clients without one', () => {
   const names = [['render'], ['checkout', 'cart'], [], ['render'], []]
   const clients = names.map((service_names) => refusedClient({ service_names }))
   expect(refusedNames(clients)).toEqual({ services: ['render', 'checkout', 'cart'], unnamed: 2 })
+  expect(countClients(clients)).toBe(5)
+  // Two signals of one service are two rows of the report, and one client.
+  expect(countClients([refusedClient(), refusedClient()])).toBe(1)
 })
 
 test('says how many clients and requests would be refused', () => {
-  const readiness = { ...readinessOf([refusedClient(), refusedClient()]), would_reject: 1_284, requests: 51_217 }
+  const readiness = {
+    ...readinessOf([refusedClient(), refusedClient({ service_names: ['cart'] })]),
+    would_reject: 1_284,
+    requests: 51_217,
+  }
   const { lead, rest } = refusalSummary(readiness, '24 h')
   expect(lead).toBe('2 clients would be refused.')
   expect(rest).toContain('They sent 1,284 of 51,217 requests in the last 24 h.')

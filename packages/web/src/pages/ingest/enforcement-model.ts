@@ -1,4 +1,5 @@
-import type { EnforcementMode, EnforcementState, Readiness, RefusedClient } from '../../api/management.ts'
+import type { EnforcementMode, EnforcementState, Readiness } from '../../api/management.ts'
+import { countClients } from '../../api/refused-names.ts'
 
 /** A tone is the suffix of a class `is-…` of the style sheet. */
 export type Tone = 'passed' | 'warning' | 'failed'
@@ -96,20 +97,6 @@ export const reportWindows: readonly { readonly value: string; readonly name: st
 export const reportWindow = (value: string | null) =>
   reportWindows.find((row) => row.value === value) ?? reportWindows[0]!
 
-export interface RefusedNames {
-  /** Distinct names of services, those with the most requests first. */
-  readonly services: readonly string[]
-  /** The number of clients that state no service. */
-  readonly unnamed: number
-}
-
-export function refusedNames(clients: readonly RefusedClient[]): RefusedNames {
-  return {
-    services: [...new Set(clients.flatMap(({ service_names }) => service_names))],
-    unnamed: clients.filter(({ service_names }) => service_names.length === 0).length,
-  }
-}
-
 /** Returns `1 client` or `3 clients`; the counts of pages follow the same rule. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
@@ -117,9 +104,10 @@ export const counted = (count: number, noun: string): string =>
 /** Returns the first sentence about clients that would be refused, and the share of their requests. */
 export function refusalSummary(readiness: Readiness, window: string): { readonly lead: string; readonly rest: string } {
   const { clients, would_reject, requests } = readiness
+  const count = countClients(clients)
   const share = `${would_reject.toLocaleString('en-US')} of ${counted(requests, 'request')} in the last ${window}`
   return {
-    lead: `${counted(clients.length, 'client')} would be refused.`,
-    rest: `${clients.length === 1 ? 'It' : 'They'} sent ${share}. Give each a token first, or enforce and refuse them.`,
+    lead: `${counted(count, 'client')} would be refused.`,
+    rest: `${count === 1 ? 'It' : 'They'} sent ${share}. Give each a token first, or enforce and refuse them.`,
   }
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Tagged } from '../../api/client.ts'
 import type { EnforcementMode, EnforcementState, Readiness } from '../../api/management.ts'
 import { getReadiness } from '../../api/readiness.ts'
+import { refusedNames } from '../../api/refused-names.ts'
 import { may } from '../../app/session.ts'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Failure, Notice } from '../../components/page-states.tsx'
@@ -15,7 +16,6 @@ import {
   modes,
   parseGrace,
   refusalSummary,
-  refusedNames,
   refusesClients,
   type StateChange,
   stateChange,

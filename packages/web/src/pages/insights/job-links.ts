@@ -1,7 +1,7 @@
 /** Returns the address of the runs of a range: those of a project and a ref, if they are given. */
 export function runsAddress(
   range: { readonly since: string; readonly until: string },
-  filters: { readonly project?: string | null; readonly ref?: string | null; readonly status?: string },
+  filters: Readonly<Partial<Record<'project' | 'ref' | 'service' | 'status' | 'job' | 'children', string | null>>>,
 ): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filters)) if (value != null && value !== '') query.set(name, value)
@@ -9,6 +9,9 @@ export function runsAddress(
   query.set('until', range.until)
   return `/pipelines?${query}`
 }
+
+/** Returns the address of the runs of the range with a job, or of all runs of a project. */
+export type RunsOf = (project: string | null, job?: string) => string
 
 /** Returns the last segment of a project's path. */
 export function shortProject(project: string | null): string {

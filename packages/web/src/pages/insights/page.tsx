@@ -14,7 +14,7 @@ import { localText } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { Durations } from './durations.tsx'
 import { Figures } from './figures.tsx'
-import { runsAddress } from './job-links.ts'
+import { type RunsOf, runsAddress } from './job-links.ts'
 import { Minutes } from './minutes.tsx'
 import { SlowestJobs } from './slowest-jobs.tsx'
 import { FailingJobs, FlakyJobs, Retries } from './unstable-jobs.tsx'
@@ -110,7 +110,10 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
   const ref = query.get('ref')
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
   const lists = [insights.slowest_jobs, insights.flaky_jobs, insights.failing_jobs, insights.retries]
-  const runsOf = (project: string | null) => runsAddress(span, { project, ref })
+  const service = query.get('service')
+  const runsOf: RunsOf = (project, job) =>
+    // The jobs of child pipelines count too.
+    runsAddress(span, { project, ref, service, ...(job !== undefined && { job, children: '1' }) })
   if (insights.totals.runs === 0 && insights.slowest_jobs.length === 0) return <Empty words={range.words} />
   return (
     <>
@@ -139,11 +142,11 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
       </div>
       <SlowestJobs jobs={insights.slowest_jobs} runsOf={runsOf} />
       <div class="two">
-        <FlakyJobs jobs={insights.flaky_jobs} />
+        <FlakyJobs jobs={insights.flaky_jobs} runsOf={runsOf} />
         <Minutes minutes={insights.minutes} runsOf={runsOf} />
       </div>
       <div class="two">
-        <FailingJobs jobs={insights.failing_jobs} />
+        <FailingJobs jobs={insights.failing_jobs} runsOf={runsOf} />
         <Retries jobs={insights.retries} runsOf={runsOf} />
       </div>
       {lists.some(({ length }) => length === DEFAULT_ROWS) ? (

@@ -4,12 +4,12 @@ import type { Column } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
 import { Spark } from '../../components/spark.tsx'
 import { Duration, numberText } from '../../components/text.tsx'
-import { shortProject } from './job-links.ts'
+import { type RunsOf, shortProject } from './job-links.ts'
 import { JobPanel } from './job-panel.tsx'
 
 interface SlowestJobsProps {
   readonly jobs: readonly SlowJob[]
-  readonly runsOf: (project: string | null) => string
+  readonly runsOf: RunsOf
 }
 
 /** The table of the jobs that took the most time on critical paths. */
@@ -52,14 +52,14 @@ export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
 
 const CHANGE_SHARE = 0.05
 
-function columns(runsOf: (project: string | null) => string): readonly Column<SlowJob>[] {
+function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
   return [
     {
       id: 'job',
       header: 'Job',
       isRowHeader: true,
       cell: ({ name, stage, project }) => (
-        <a href={runsOf(project)} title={stage === null ? undefined : `Stage ${stage}`}>
+        <a href={runsOf(project, name)} title={stage === null ? undefined : `Stage ${stage}`}>
           {name}
         </a>
       ),
@@ -77,7 +77,7 @@ function columns(runsOf: (project: string | null) => string): readonly Column<Sl
       headerClass: 'opt',
       class: 'opt',
       isNumeric: true,
-      cell: ({ runs, project }) => <a href={runsOf(project)}>{numberText(runs)}</a>,
+      cell: ({ runs, project, name }) => <a href={runsOf(project, name)}>{numberText(runs)}</a>,
     },
     { id: 'p50', header: 'p50', isNumeric: true, cell: ({ p50 }) => <Duration seconds={p50} /> },
     {

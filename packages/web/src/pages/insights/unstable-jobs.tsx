@@ -2,18 +2,23 @@ import type { FailingJob, FlakyJob, RetriedJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { Duration, numberText, percentText } from '../../components/text.tsx'
-import { shortProject } from './job-links.ts'
+import { type RunsOf, shortProject } from './job-links.ts'
 import { JobPanel } from './job-panel.tsx'
 
+interface JobsProps<Job> {
+  readonly jobs: readonly Job[]
+  readonly runsOf: RunsOf
+}
+
 /** The table of the jobs that passed and failed on the same commit. */
-export function FlakyJobs({ jobs }: { readonly jobs: readonly FlakyJob[] }) {
+export function FlakyJobs({ jobs, runsOf }: JobsProps<FlakyJob>) {
   return (
     <JobPanel
       id="flaky-jobs"
       title="Flaky jobs"
       note="Passed and failed on the same commit, retries included. Marks: the last 24 results, failures hang below the line."
       empty="No job both passed and failed on one commit in this range."
-      columns={flakyColumns}
+      columns={flakyColumns(runsOf)}
       rows={jobs}
       end={
         <CsvButton
@@ -28,16 +33,12 @@ export function FlakyJobs({ jobs }: { readonly jobs: readonly FlakyJob[] }) {
   )
 }
 
-const nameColumns: readonly Column<{
-  readonly name: string
-  readonly project: string | null
-  readonly last_trace_id: string
-}>[] = [
+const nameColumns = (runsOf: RunsOf): readonly Column<{ readonly name: string; readonly project: string | null }>[] => [
   {
     id: 'job',
     header: 'Job',
     isRowHeader: true,
-    cell: ({ name, last_trace_id }) => <a href={`/traces/${encodeURIComponent(last_trace_id)}`}>{name}</a>,
+    cell: ({ name, project }) => <a href={runsOf(project, name)}>{name}</a>,
   },
   {
     id: 'project',
@@ -48,8 +49,8 @@ const nameColumns: readonly Column<{
   },
 ]
 
-const flakyColumns: readonly Column<FlakyJob>[] = [
-  ...nameColumns,
+const flakyColumns = (runsOf: RunsOf): readonly Column<FlakyJob>[] => [
+  ...nameColumns(runsOf),
   { id: 'shas', header: 'Commits', isNumeric: true, cell: ({ shas, shas_total }) => `${shas} of ${shas_total}` },
   {
     id: 'rate',
@@ -59,7 +60,15 @@ const flakyColumns: readonly Column<FlakyJob>[] = [
     isNumeric: true,
     cell: ({ rate }) => percentText(rate),
   },
-  { id: 'results', header: 'Last results', cell: ({ last_results }) => <Results results={last_results} /> },
+  {
+    id: 'results',
+    header: 'Last results',
+    cell: ({ last_results, last_trace_id }) => (
+      <a href={`/traces/${encodeURIComponent(last_trace_id)}`}>
+        <Results results={last_results} />
+      </a>
+    ),
+  },
 ]
 
 const STEP = 6
@@ -91,14 +100,14 @@ function Results({ results }: { readonly results: readonly string[] }) {
 }
 
 /** The table of the jobs that failed most often. */
-export function FailingJobs({ jobs }: { readonly jobs: readonly FailingJob[] }) {
+export function FailingJobs({ jobs, runsOf }: JobsProps<FailingJob>) {
   return (
     <JobPanel
       id="failing-jobs"
       title="Failing jobs"
       note="Failed attempts of those that passed or failed."
       empty="No job failed in this range."
-      columns={failingColumns}
+      columns={failingColumns(runsOf)}
       rows={jobs}
       end={
         <CsvButton
@@ -111,20 +120,22 @@ export function FailingJobs({ jobs }: { readonly jobs: readonly FailingJob[] }) 
   )
 }
 
-const failingColumns: readonly Column<FailingJob>[] = [
-  ...nameColumns,
-  { id: 'failed', header: 'Failed', isNumeric: true, sort: 'descending', cell: ({ failed }) => numberText(failed) },
+const failingColumns = (runsOf: RunsOf): readonly Column<FailingJob>[] => [
+  ...nameColumns(runsOf),
+  {
+    id: 'failed',
+    header: 'Failed',
+    isNumeric: true,
+    sort: 'descending',
+    cell: ({ failed, last_trace_id }) => (
+      <a href={`/traces/${encodeURIComponent(last_trace_id)}`}>{numberText(failed)}</a>
+    ),
+  },
   { id: 'rate', header: 'Rate', class: 'strong', isNumeric: true, cell: ({ rate }) => percentText(rate) },
 ]
 
 /** The table of the jobs that were retried most often. */
-export function Retries({
-  jobs,
-  runsOf,
-}: {
-  readonly jobs: readonly RetriedJob[]
-  readonly runsOf: (project: string | null) => string
-}) {
+export function Retries({ jobs, runsOf }: JobsProps<RetriedJob>) {
   return (
     <JobPanel
       id="retries"
@@ -144,13 +155,13 @@ export function Retries({
   )
 }
 
-function retryColumns(runsOf: (project: string | null) => string): readonly Column<RetriedJob>[] {
+function retryColumns(runsOf: RunsOf): readonly Column<RetriedJob>[] {
   return [
     {
       id: 'job',
       header: 'Job',
       isRowHeader: true,
-      cell: ({ name, project }) => <a href={runsOf(project)}>{name}</a>,
+      cell: ({ name, project }) => <a href={runsOf(project, name)}>{name}</a>,
     },
     {
       id: 'project',

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type Finding, getInsights } from '../../api/insights.ts'
 import type { EnforcementMode, Readiness } from '../../api/management.ts'
 import { getReadiness, getState } from '../../api/readiness.ts'
+import { countClients } from '../../api/refused-names.ts'
 import { FindingText } from '../../components/finding.tsx'
 import { nowMs } from '../../components/now.ts'
 import { type Resource, useResource } from '../../components/resource.ts'
@@ -108,12 +109,13 @@ function Refusals({ readiness, mode }: RefusalsProps) {
       </>
     )
   }
-  const isOne = clients.length === 1
+  const count = countClients(clients)
+  const isOne = count === 1
   return (
     <>
       <a href="/ingest">
         <b>
-          {clients.length} {isOne ? 'client' : 'clients'} {isEnforced ? (isOne ? 'is' : 'are') : 'would be'} refused
+          {count} {isOne ? 'client' : 'clients'} {isEnforced ? (isOne ? 'is' : 'are') : 'would be'} refused
         </b>
       </a>
       , {requestsText(would_reject)} {span}. {modeSentences[mode]}

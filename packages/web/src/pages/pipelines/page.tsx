@@ -22,7 +22,7 @@ import { mergeRuns, runKey, summaryText } from './run-words.ts'
 import { Strip } from './strip.tsx'
 
 const PAGE_SIZE = 100
-const FILTERS = ['status', 'project', 'ref', 'service', 'children', 'q'] as const
+const FILTERS = ['status', 'project', 'ref', 'service', 'job', 'children', 'q'] as const
 /** The longest text that the service searches. */
 const MAX_SEARCH_LENGTH = 200
 
@@ -89,6 +89,7 @@ export default function PipelinesPage() {
           placeholder="Title, name, ref, user"
           maxLength={MAX_SEARCH_LENGTH}
         />
+        <TextFilter label="Job" name="job" placeholder="Any job" />
         <CheckFilter label="Child pipelines" name="children" />
       </FilterBar>
       <Runs runs={runs} range={rangeOf(query, nowMs.value)} isEmptyStore={facets.data?.services.length === 0} />
@@ -202,6 +203,7 @@ const labels: Readonly<Record<string, string>> = {
   project: 'Project',
   ref: 'Ref',
   service: 'Service',
+  job: 'Job',
   q: 'Search',
 }
 

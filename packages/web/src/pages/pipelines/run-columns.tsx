@@ -84,7 +84,11 @@ export const runColumns: readonly Column<PipelineRun>[] = [
     isNumeric: true,
     cell: (run) => (
       <span title={run.failed_jobs.length === 0 ? undefined : run.failed_jobs.join(', ')}>
-        <FailedCount count={run.jobs_failed} meaning={run.status === 'success' ? 'warning' : 'failed'} />
+        {run.jobs_failed === 0 && run.failed_jobs.length > 0 ? (
+          <span class="soft">in child</span>
+        ) : (
+          <FailedCount count={run.jobs_failed} meaning={run.status === 'success' ? 'warning' : 'failed'} />
+        )}
       </span>
     ),
   },

@@ -123,7 +123,7 @@ function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {
           forge
         </a>
       )}
-      <a href={`/logs?trace=${traceId}`}>Logs of this trace</a>
+      <a href={logsAddress(traceId, tree)}>Logs of this trace</a>
       <CopyButton class="link" text={spanAddress(traceId, span.id)} label="Copy link to this span" />
       {others.slice(0, 10).map((link) => {
         const target = link.traceId === traceId ? tree.nodes.get(link.spanId!) : undefined
@@ -137,6 +137,15 @@ function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {
       })}
     </p>
   )
+}
+
+const AROUND_NS = 60_000_000_000n
+
+/** Returns the address of the log records of a trace, with a minute before its first span and after its last one. */
+function logsAddress(traceId: string, { baseNs, durationNs }: TraceTree): string {
+  const since = baseNs - AROUND_NS
+  const until = baseNs + BigInt(Math.ceil(durationNs)) + AROUND_NS
+  return `/logs?${new URLSearchParams({ trace: traceId, since: String(since < 0n ? 0n : since), until: String(until) })}`
 }
 
 /** Returns the address of a span, without the state of this view. */
