@@ -240,7 +240,7 @@ function longerQueue(runs: readonly RunEntry[], range: FindingRange): Finding | 
 
 const MIN_FLAKY_SHAS = 2
 
-/** Of the jobs with at least two commits on which they passed and failed, the one with the highest share of such commits. */
+/** The job with the highest share of commits on which it passed and failed, if there are at least two such commits. */
 function flakyJob(jobs: readonly FlakySubject[], range: FindingRange): Finding | undefined {
   const job = jobs
     .filter(({ shas }) => shas >= MIN_FLAKY_SHAS)

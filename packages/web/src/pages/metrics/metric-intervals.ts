@@ -19,7 +19,7 @@ const intervalLengths: readonly (readonly [rangeUpTo: number, interval: number])
 export interface IntervalRange {
   readonly sinceMs: number
   readonly untilMs: number
-  /** The attribute whose values have a line each; `null` for a line per name of series, or one line if there are too many names. */
+  /** Draws a line per value of this attribute; `null` for a line per name of series, or one line if there are too many names. */
   readonly groupBy: string | null
 }
 
@@ -167,7 +167,7 @@ class Group {
     return this.#sums.get(at) ?? 0
   }
 
-  /** Of observations with several bounds, those with the most values count. */
+  /** Uses the bounds with the most values, if there are several. */
   quantile(at: number, fraction: number): number | null {
     const sizeOf = ({ counts }: Merged) => counts.reduce((sum, count) => sum + count, 0)
     const most = [...(this.#merged.get(at)?.values() ?? [])].sort((a, b) => sizeOf(b) - sizeOf(a))[0]
