@@ -201,6 +201,7 @@ test('every REST list and GraphQL field that searches compares only the texts th
   const lists = [...restLists(), ...graphqlLists()]
   expect(lists.length).toBeGreaterThan(40)
   const unsearched: string[] = []
+  const scans: { readonly name: string; readonly queries: readonly CompiledQuery[] }[] = []
   const measured: { readonly name: string; readonly queries: readonly CompiledQuery[]; readonly compared: number }[] =
     []
   for (const { name, isScanning, ask } of lists) {
@@ -222,6 +223,7 @@ test('every REST list and GraphQL field that searches compares only the texts th
     // Terms that the index cannot find are read outside the event loop too.
     const short = await searchesOf(() => ask('ne'))
     expect([name, short.map((query) => laneOf(query.sql))]).toEqual([name, short.map(() => 'scanning')])
+    scans.push({ name, queries: short })
   }
   // No project is shared with a group, and names of branches and tags are not in the database.
   expect(unsearched).toEqual([
@@ -234,6 +236,16 @@ test('every REST list and GraphQL field that searches compares only the texts th
     measured.map(({ name, compared }) => [name, compared]),
   )
   expect(measured.filter(({ compared }) => compared === 0).map(({ name }) => name)).toEqual([])
+  // The lists of a project compare no texts of another project, although these match.
+  const ofProject = [...measured, ...scans].filter(({ name }) => /^(?:GET \/projects\/:id\/|Project\.)/.test(name))
+  const before = ofProject.map(({ name, queries }) => [name, comparedBy(queries)])
+  const { id } = await served.must('POST', '/projects', root, { name: 'Other', path: 'other' })
+  const object = { title: TERM, description: TERM }
+  await served.must('POST', `/projects/${id}/issues`, root, object)
+  await served.must('POST', `/projects/${id}/milestones`, root, object)
+  await served.must('POST', `/projects/${id}/labels`, root, { name: TERM, color: '#123456', description: TERM })
+  await served.world.mergeRequest(root, { project: id, sourceBranch: 'mine', targetBranch: 'main', ...object })
+  expect(ofProject.map(({ name, queries }) => [name, comparedBy(queries)])).toEqual(before)
 })
 
 test('every REST list and GraphQL field that searches refuses a text of more than 255 characters', async () => {
