@@ -1,4 +1,4 @@
-import { isBrokenReference, MAX_PENDING_WRITES } from '@penstock/db'
+import { isBrokenReference, MAX_PENDING_WRITES, SearchBudgetError } from '@penstock/db'
 import { World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { DomainError } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { EventListener } from './context.ts'
-import { command, unscopedCommand } from './operation.ts'
+import { command, unscopedCommand, unscopedQuery } from './operation.ts'
 import { perform } from './perform.ts'
 
 let world: World
@@ -136,6 +136,14 @@ describe('perform', () => {
     expect(refused).toEqual({ code: 'unavailable', retryAfterSeconds: 5 })
     await Promise.all(waiting)
     expect(await world.perform(root, rename, input)).toBe('busy: a')
+  })
+
+  test('refuses a search that takes too long, instead of asking to repeat it', async () => {
+    const slow = unscopedQuery({ name: 'slow', caller: 'anyone', input: z.object({}) }, async () => {
+      throw new SearchBudgetError()
+    })
+    const message = 'The search takes too long. Search for a longer text, or among fewer items'
+    expect(await world.perform(undefined, slow, {}).catch(failure)).toEqual({ code: 'impossible', message })
   })
 
   test('afterCommit runs only if the transaction commits, and its errors are ignored', async () => {
