@@ -49,7 +49,15 @@ export interface RouteRequest extends Incoming {
 export type Content = string | Uint8Array | readonly Uint8Array[] | Readable
 
 /** A response: JSON, other content, or no body. */
-export type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } & (
+export type Reply = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Set if the content may be compressed for clients that ask for it. Never set it if the content has a secret beside text that
+   * a client chooses: the length of the compressed content would reveal the secret (BREACH).
+   */
+  readonly isCompressible?: boolean
+} & (
   | { readonly json?: unknown; readonly content?: never; readonly contentType?: never }
   | { readonly json?: never; readonly content: Content; readonly contentType: string }
 )

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
+import { constants, createGzip } from 'node:zlib'
 import type { RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, subscriberOf, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
@@ -200,7 +201,9 @@ function send(context: Koa.Context, reply: Reply, reader: Reader): void {
   } else if (reply.content !== undefined) {
     // The type is set before the body, because koa would otherwise choose one.
     context.set('Content-Type', reply.contentType)
-    sendContent(context, reply.content, reader)
+    if (reply.isCompressible) context.vary('Accept-Encoding')
+    if (!reply.isCompressible || !sendCompressed(context, reply.content, reader))
+      sendContent(context, reply.content, reader)
   } else {
     context.body = null
     // koa sets 204 when the body becomes null, so the status is set again.
@@ -226,6 +229,22 @@ function sendContent(context: Koa.Context, content: Content, { address, unread }
   else if (bytes <= SHORT_ANSWER_BYTES || context.method === 'HEAD') context.body = Buffer.concat(parts)
   else context.body = answerStream(parts, { address, response, unread })
   context.length = bytes
+}
+
+/** The size from which a compressed answer is shorter by more than its costs. */
+const COMPRESSED_FROM_BYTES = 1024
+
+/** Compresses in a thread, while the client reads. Returns false if the content has to be sent as it is. */
+function sendCompressed(context: Koa.Context, content: Content, { address, unread }: Reader): boolean {
+  if (content instanceof Readable || context.method === 'HEAD') return false
+  if (context.acceptsEncodings('gzip', 'identity') !== 'gzip') return false
+  const parts = partsOf(content)
+  if (parts.reduce((sum, { length }) => sum + length, 0) <= COMPRESSED_FROM_BYTES) return false
+  const source = answerStream(parts, { address, response: context.res, unread })
+  context.set('Content-Encoding', 'gzip')
+  // An end before the last byte is the end of the connection, which the response reports.
+  context.body = pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), () => {})
+  return true
 }
 
 const partsOf = (content: Exclude<Content, Readable>): readonly Buffer[] =>

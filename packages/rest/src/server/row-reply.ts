@@ -1,5 +1,6 @@
 import type { Core, KeysetPage, Page } from '@penstock/core'
 import { heaviestMember, JsonAnswer, MAX_ANSWER_BYTES, type Reply, type RouteRequest } from '@penstock/http'
+import { holdsSecrets } from '../routing/holds-secrets.ts'
 import { keysetHeaders, type ListRequest, pageHeaders } from '../routing/page-headers.ts'
 import { noNames } from '../routing/parameter-names.ts'
 import type { RequestParameters } from '../routing/request-parameters.ts'
@@ -62,7 +63,9 @@ export async function replyTo(
     if (fittingRows < rows.length) return { ...tooLarge(fittingRows, of(rows[0])), isKeyset }
   }
   const headers = isKeyset ? keysetHeaders(result, list) : isPage(result) ? pageHeaders(result, list) : ownHeaders
-  const reply = { status, ...(headers && { headers }), content: answer.end(), contentType: 'application/json' }
+  const isCompressible = row.method === 'GET' && !holdsSecrets(shape!.schema)
+  const json = { content: answer.end(), contentType: 'application/json', isCompressible }
+  const reply = { status, ...(headers && { headers }), ...json }
   return { kind: 'reply', isKeyset, reply }
 }
 

@@ -34,7 +34,7 @@ describe('responses', () => {
       'content-type': 'application/json',
       etag: expect.stringMatching(/^W\/"[0-9a-f]{32}"$/),
       link: expect.stringContaining('<https://svc.example.test/api/v4/things?page=2&per_page=1>; rel="next"'),
-      vary: 'Origin',
+      vary: 'Origin, Accept-Encoding',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'SAMEORIGIN',
       'x-page': '1',
