@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporarySchema } from '@penstock/testkit'
@@ -20,6 +20,8 @@ describeWithPostgres('a core on a second host', (serverUrl) => {
     const { id } = await first.must('POST', '/projects', { name: 'tools', path: 'tools' })
     await first.must('POST', `/projects/${id}/variables`, { key: 'SECRET', value: 'open-sesame' })
     await expect(CoreProcess.start(secondDir!, { databaseUrl })).rejects.toThrow(/there is no secrets\.key in /)
+    await writeFile(join(secondDir!, 'secrets.key'), `${'5'.repeat(64)}\n`, { mode: 0o600 })
+    await expect(CoreProcess.start(secondDir!, { databaseUrl })).rejects.toThrow(/secrets\.key is not the key that/)
     await copyFile(join(firstDir!, 'secrets.key'), join(secondDir!, 'secrets.key'))
     await using second = await CoreProcess.start(secondDir!, { databaseUrl })
     expect(await second.must('GET', `/projects/${id}/variables/SECRET`)).toMatchObject({ value: 'open-sesame' })

@@ -371,6 +371,7 @@ export {
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
+export { acceptsSecretsKey, needsSecretsKey } from './secrets-key-check.ts'
 export * from './sessions/session.ts'
 export { PLATFORM_AVAILABILITY, platformNames, platformNamesOf } from './settings/platform-names.ts'
 export { settingOf, settingsOf } from './settings/setting-of.ts'

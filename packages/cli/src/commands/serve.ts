@@ -54,20 +54,30 @@ export const serveCommand: CommandDefinition = {
           'creates a sample workspace in a new data directory, and exports its pipelines to the embedded store',
         ),
       )
+      .addOption(
+        new Option(
+          '--new-store',
+          'accepts that a database is empty or another one, although the data directory was used before',
+        ),
+      )
       .addHelpText('after', examples)
   },
   run: ([role = 'all'], flags, environment) => {
     const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
     const defaults = flags.sample === true ? sampleDefaults : {}
     const settings = readSettings(flags.config as string | undefined, environment.env, given, defaults)
-    if (role === 'core') return serveCoreAlone(settings, environment)
-    if (role === 'worker') return serveWorker(settings, environment)
+    const acceptsNewStore = flags.newStore === true
+    if (role === 'core') return serveCoreAlone(settings, environment, acceptsNewStore)
+    if (role === 'worker') {
+      if (acceptsNewStore) throw new UsageError('serve worker has no --new-store')
+      return serveWorker(settings, environment)
+    }
     if (role === 'observe') {
       if (flags.sample === true || flags.workers !== 1)
         throw new UsageError('serve observe has neither --sample nor --workers')
-      return serveObserve(settings, environment)
+      return serveObserve(settings, environment, acceptsNewStore)
     }
-    const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true }
+    const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true, acceptsNewStore }
     return serve({ ...options, withCore: role === 'all' }, environment)
   },
 }

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  acceptsSecretsKey,
   type Core,
   type CoreTables,
   isNewCoreDatabase,
   loadSecretsKey,
   migrateCore,
+  needsSecretsKey,
   pendingCoreMigrations,
   storedTextLimit,
 } from '@penstock/core'
@@ -56,6 +58,8 @@ export interface OpenCoreOptions {
   readonly migrates: boolean
   /** Whether to refuse a missing database, so that a mistyped name does not create one. */
   readonly mustExist?: boolean
+  /** Whether to accept an empty database, or a new key, although the data directory was used before. */
+  readonly acceptsNewStore?: boolean
 }
 
 /**
@@ -66,12 +70,15 @@ export interface OpenCoreOptions {
 export async function openCore(
   settings: Settings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  { externalUrl, migrates, mustExist = false }: OpenCoreOptions,
+  { externalUrl, migrates, mustExist = false, acceptsNewStore = false }: OpenCoreOptions,
 ): Promise<OpenCore> {
   const { dataDir } = settings
   if (mustExist) requireFiles(settings)
   prepareDataDirectory(dataDir, log)
   const { location, name } = coreDatabase(settings)
+  // Looked for before the database, because a process that starts at the same time creates the database first.
+  const requireNotLost = existsSync(join(dataDir, SECRETS_KEY_FILE)) && !acceptsNewStore ? refuseLostCore : () => {}
+  if (settings.databaseUrl === undefined && !existsSync(location)) requireNotLost(name)
   const db = await requireUsable(
     name,
     (async () => openDatabase<CoreDatabaseTables>(location, { checkpointsInThread: true, searchesInThreads: true }))(),
@@ -79,9 +86,9 @@ export async function openCore(
   try {
     const isNew = await requireUsable(name, isNewCoreDatabase(db, exporterMigrations))
     if (mustExist && isNew) throw missingCoreError(name)
-    // A core on another host would create a key of its own, and could not decrypt what the others store.
-    if (!isNew && settings.databaseUrl !== undefined) requireKey(dataDir)
+    if (isNew) requireNotLost(name)
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
+    const secretsKey = await openSecretsKey(dataDir, { db, name, acceptsNewStore })
     const captcha = captchaOf(settings)
     const shared = db.nowMs && new DatabaseClock(clock, db.nowMs)
     if (shared !== undefined) await requireUsable(name, adjust(shared, log))
@@ -99,7 +106,7 @@ export async function openCore(
         serviceName: settings.serviceName,
         externalUrl,
         repositoriesDir: repositoriesDirectory(settings),
-        secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
+        secretsKey,
         projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
         settingsCacheSeconds: settings['core.settingsCacheSeconds'],
@@ -151,7 +158,28 @@ function requireFiles({ dataDir, databaseUrl }: Settings): void {
 
 function requireKey(dataDir: string): void {
   if (existsSync(join(dataDir, SECRETS_KEY_FILE))) return
-  throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: copy the one of the core there`)
+  throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: restore it, or copy the one of the core there`)
+}
+
+/** @throws {UsageError} because a data directory that has a key was used with a database that is not there */
+function refuseLostCore(name: string): never {
+  throw new UsageError(
+    `${name} is missing or empty, but the data directory has ${SECRETS_KEY_FILE}, so the data of the core is lost: restore a backup, or run penstock serve --new-store to begin without it`,
+  )
+}
+
+/** Returns the key that the secrets of the database are encrypted with; a new database gets a new key. @throws {UsageError} */
+async function openSecretsKey(
+  dataDir: string,
+  { db, name, acceptsNewStore }: { db: Db<CoreDatabaseTables>; name: string; acceptsNewStore: boolean },
+): Promise<Uint8Array> {
+  const file = join(dataDir, SECRETS_KEY_FILE)
+  // A different key is never accepted: another host may use the database with the right one.
+  const replaces = acceptsNewStore && !existsSync(file)
+  if (!replaces && (await requireUsable(name, needsSecretsKey(db)))) requireKey(dataDir)
+  const key = await loadKey(file)
+  if (await requireUsable(name, acceptsSecretsKey(db, key, { replaces }))) return key
+  throw new UsageError(`${file} is not the key that the secrets in ${name} are encrypted with: restore the right one`)
 }
 
 /** Requires the tables of this version; it does not migrate, because an older service may be using the tables. */

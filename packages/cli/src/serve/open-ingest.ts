@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import {
   type GatewayConfig,
   type GatewayDb,
   type IngestPlane,
+  type OnMode,
   type OpenPlane,
   openForPolling,
   openIngestPlane,
+  type PlaneRecord,
   type UpstreamConfig,
+  writePlaneFile,
 } from '@penstock/gateway'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../process/environment.ts'
@@ -38,7 +42,11 @@ export interface Ingest {
  */
 export async function openIngest(
   { settings, workers: count }: { readonly settings: Settings; readonly workers: number },
-  { configured, peppers }: Pick<GatewayStore, 'peppers'> & { readonly configured: UpstreamConfig | undefined },
+  {
+    configured,
+    peppers,
+    plane,
+  }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly configured: UpstreamConfig | undefined },
   environment: Environment,
   log: Log,
   teardown: Teardown,
@@ -56,7 +64,7 @@ export async function openIngest(
 
   const judge = await openPlane(
     workers === undefined ? config : { ...config, listeners: [] },
-    { settings, peppers },
+    { settings, peppers, plane },
     environment,
     log,
     teardown,
@@ -67,7 +75,7 @@ export async function openIngest(
 /** Opens a plane of this process beside the management listener. */
 export async function openPlane(
   config: GatewayConfig,
-  { settings, peppers }: Pick<GatewayStore, 'peppers'> & { readonly settings: Settings },
+  { settings, peppers, plane: recorded }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly settings: Settings },
   { clock, random }: Environment,
   log: Log,
   teardown: Teardown,
@@ -76,9 +84,22 @@ export async function openPlane(
   const statistics = await openDatabaseOf(settings, 'process-loss')
   teardown.push(() => statistics.close())
   const polled = handleForPolls(settings, statistics, teardown)
-  const plane = await openIngestPlane(config, { db: statistics, polled, peppers, clock, random, log })
+  const onMode = modeRecorder(settings.dataDir, recorded, log)
+  const plane = await openIngestPlane(config, { db: statistics, polled, peppers, clock, random, log, onMode })
   teardown.push(() => plane.close())
   return plane
+}
+
+/** Returns a function that keeps the mode in plane.json up to date. If the file cannot be written, the gateway works without it. */
+function modeRecorder(dataDir: string, first: PlaneRecord, log: Log): OnMode {
+  let recorded = first
+  return async (mode, epoch) => {
+    if (mode === recorded.mode) return
+    recorded = { ...recorded, mode, epoch }
+    await writePlaneFile(dataDir, recorded, randomBytes).catch((err) =>
+      log.error({ event: 'plane.unrecorded', err }, 'the mode of enforcement could not be written to plane.json'),
+    )
+  }
 }
 
 /** Opens the plane of a worker. The embedded store runs in the primary; a worker uses it like any other upstream. */
@@ -88,7 +109,7 @@ export async function openWorkerPlane(
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {
-  const { db, peppers, close } = await openStore(settings, log, 'process-loss')
+  const { db, peppers, close } = await openStore(settings, log, { survives: 'process-loss' })
   teardown.push(close)
   const polled = handleForPolls(settings, db, teardown)
   const config = gatewayConfig(settings, configuredUpstream(settings)!)

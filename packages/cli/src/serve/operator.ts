@@ -5,13 +5,19 @@ import {
   ApiError,
   ConfigError,
   defaultManagementRules,
+  findPepperFile,
   type GatewayDb,
+  identifyPlane,
   isUnusedStore,
   type OperationContext,
   openGatewayStore,
   openPeppers,
   type Peppers,
+  type PlaneRecord,
   propagate,
+  readPlaneFile,
+  requireNewStoreAccepted,
+  writePlaneFile,
 } from '@penstock/gateway'
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
@@ -28,10 +34,18 @@ export const MOVED_STORE_FILE = 'gateway.db.moved'
 export interface GatewayStore {
   readonly db: GatewayDb
   readonly peppers: Peppers
+  readonly plane: PlaneRecord
   close(): Promise<void>
 }
 
 type StoreSettings = Pick<Settings, 'dataDir' | 'gateway.databaseUrl'>
+
+interface StoreOptions {
+  /** The kind of failure that committed writes to an SQLite file survive. */
+  readonly survives?: 'power-loss' | 'process-loss'
+  /** Whether the operator accepts an empty or another store than the one that the data directory was used with. */
+  readonly acceptsNewStore?: boolean
+}
 
 /** Returns the location of the gateway's database and a name for messages, which never contains the URL. */
 export function gatewayDatabase({ dataDir, 'gateway.databaseUrl': url }: StoreSettings): {
@@ -47,28 +61,44 @@ export function gatewayDatabase({ dataDir, 'gateway.databaseUrl': url }: StoreSe
 /**
  * Opens the gateway's database and the keys of its token hashes.
  *
- * @param survives the kind of failure that committed writes to an SQLite file survive
- * @throws {UsageError} if the directory or the database cannot be used, or the pepper of its tokens is missing
+ * @throws {UsageError} if the directory or the database cannot be used, the pepper of its tokens is missing, or the store that the data
+ *   directory was used with is missing
  */
 export async function openStore(
   settings: Settings,
   log: Log,
-  survives: 'power-loss' | 'process-loss' = 'power-loss',
+  { survives, acceptsNewStore = false }: StoreOptions = {},
 ): Promise<GatewayStore> {
   const { dataDir } = settings
   prepareDataDirectory(dataDir, log)
-  const db = await openDatabaseOf(settings, survives)
   try {
-    await requireMoved(settings, db)
-    const peppers = await openPeppers(db, {
-      configured: settings.peppers,
-      passphrase: settings.pepperPassphrase,
-      dataDir,
-      randomBytes,
-    })
-    return { db, peppers, close: () => db.close() }
+    // Read before the store, because a process that starts at the same time creates the store first.
+    const evidence = { recorded: await readPlaneFile(dataDir), pepperFile: findPepperFile(dataDir), acceptsNewStore }
+    const { name } = gatewayDatabase(settings)
+    if (settings['gateway.databaseUrl'] === undefined && !existsSync(join(dataDir, STORE_FILE))) {
+      requireNotMoved(dataDir)
+      requireNewStoreAccepted(name, evidence)
+    }
+    const db = await openDatabaseOf(settings, survives)
+    try {
+      if (!acceptsNewStore) await requireMoved(settings, db)
+      const initialMode = settings['gateway.initialMode']
+      const plane = await identifyPlane(db, name, evidence, { initialMode, randomBytes, log })
+      const peppers = await openPeppers(db, {
+        configured: settings.peppers,
+        passphrase: settings.pepperPassphrase,
+        dataDir,
+        randomBytes,
+      })
+      if (plane.id !== evidence.recorded?.id || plane.mode !== evidence.recorded.mode) {
+        await writePlaneFile(dataDir, plane, randomBytes)
+      }
+      return { db, peppers, plane, close: () => db.close() }
+    } catch (error) {
+      await db.close()
+      throw error
+    }
   } catch (error) {
-    await db.close()
     throw error instanceof ConfigError ? new UsageError(error.message) : error
   }
 }
@@ -79,7 +109,6 @@ export async function openDatabaseOf(
   survives: 'power-loss' | 'process-loss' = 'power-loss',
 ): Promise<GatewayDb> {
   const { location, name } = gatewayDatabase(settings)
-  if (settings['gateway.databaseUrl'] === undefined) requireNotMoved(settings.dataDir)
   try {
     return await requireUsable(name, openGatewayStore(location, survives))
   } catch (error) {
@@ -101,7 +130,7 @@ async function requireMoved(settings: StoreSettings, db: GatewayDb): Promise<voi
   const file = join(settings.dataDir, STORE_FILE)
   if (settings['gateway.databaseUrl'] === undefined || !existsSync(file) || !(await isUnusedStore(db))) return
   throw new UsageError(
-    `the database of PENSTOCK_GATEWAY_DATABASE_URL is empty, and ${file} is not: run penstock migrate --to with the same URL, or remove the file`,
+    `the database of PENSTOCK_GATEWAY_DATABASE_URL is empty, and ${file} is not: run penstock migrate --to with the same URL, or accept the empty one with penstock serve --new-store`,
   )
 }
 

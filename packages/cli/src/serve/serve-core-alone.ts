@@ -14,10 +14,14 @@ import { untilAborted } from './until-aborted.ts'
  *
  * @throws {UsageError} for invalid settings and addresses that cannot be bound
  */
-export async function serveCoreAlone(settings: Settings, environment: Environment): Promise<number> {
+export async function serveCoreAlone(
+  settings: Settings,
+  environment: Environment,
+  acceptsNewStore: boolean,
+): Promise<number> {
   const { stdout, stderr, clock, signal } = environment
   const log = jsonLog(stderr, () => clock.nowMs())
-  const exports = { config: exportConfig(settings), ownGateway: gatewayUrl(settings) }
+  const exports = { config: exportConfig(settings), ownGateway: gatewayUrl(settings), acceptsNewStore }
   const address = settings['core.metricsListen']
   try {
     const core = await serveCore(settings, environment, log, exports)

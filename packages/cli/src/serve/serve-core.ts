@@ -26,9 +26,11 @@ export interface ServedCore extends StartedCore {
   close(timeoutMs: number): Promise<void>
 }
 
-interface ServedExports {
+interface ServeCoreOptions {
   readonly config: ExportConfig
   readonly ownGateway: string
+  /** @see OpenCoreOptions */
+  readonly acceptsNewStore: boolean
 }
 
 /** How long after a request the process leaves time for the next one. */
@@ -49,7 +51,7 @@ export async function serveCore(
   settings: Settings,
   { clock, random }: Environment,
   log: Log,
-  exports: ServedExports,
+  { acceptsNewStore, ...exports }: ServeCoreOptions,
 ): Promise<ServedCore> {
   // The address is bound first, because generated URLs begin with it. Requests before the core is open get a 503.
   let answer: RequestListener = (_request, response) => {
@@ -68,7 +70,11 @@ export async function serveCore(
   })
   try {
     const externalUrl = (settings['core.externalUrl'] ?? listening.url).replace(/\/+$/, '')
-    const { core: plain, db, close } = await openCore(settings, { clock, log }, { externalUrl, migrates: true })
+    const {
+      core: plain,
+      db,
+      close,
+    } = await openCore(settings, { clock, log }, { externalUrl, migrates: true, acceptsNewStore })
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting

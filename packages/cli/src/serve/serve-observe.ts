@@ -23,12 +23,16 @@ import { untilAborted } from './until-aborted.ts'
  *
  * @throws {UsageError} for invalid settings, for an address that cannot be bound, and without ClickHouse or a shared database
  */
-export async function serveObserve(settings: Settings, environment: Environment): Promise<number> {
+export async function serveObserve(
+  settings: Settings,
+  environment: Environment,
+  acceptsNewStore: boolean,
+): Promise<number> {
   const log = jsonLog(environment.stderr, () => environment.clock.nowMs())
   const teardown: Teardown = []
   try {
     requireSharedStores(settings)
-    await serveUntilInterrupted(settings, environment, log, teardown)
+    await serveUntilInterrupted(settings, environment, { acceptsNewStore, log }, teardown)
     return exitCodes.ok
   } catch (error) {
     throw startErrorOf(error, settings) ?? error
@@ -54,14 +58,14 @@ function requireSharedStores(settings: Settings): void {
 async function serveUntilInterrupted(
   settings: Settings,
   environment: Environment,
-  log: Log,
+  { acceptsNewStore, log }: { readonly acceptsNewStore: boolean; readonly log: Log },
   teardown: Teardown,
 ): Promise<void> {
   const { clock, signal, stdout } = environment
   const config = { ...gatewayConfig(settings, undefined), listeners: [] }
-  const { db, peppers, close } = await openStore(settings, log)
+  const { db, peppers, plane: recorded, close } = await openStore(settings, log, { acceptsNewStore })
   teardown.push(close)
-  const plane = await openPlane(config, { settings, peppers }, environment, log, teardown)
+  const plane = await openPlane(config, { settings, peppers, plane: recorded }, environment, log, teardown)
   const clickHouse = (await openClickHouse(settings, { clock, log }, teardown))!
   let isStarted = false
   const management = await openManagement({

@@ -31,6 +31,8 @@ export interface ServeOptions {
   readonly isSampled: boolean
   /** Whether this process serves the core too. */
   readonly withCore: boolean
+  /** Whether empty stores may replace those that the data directory was used with. */
+  readonly acceptsNewStore: boolean
 }
 
 const sampleToken = {
@@ -71,12 +73,12 @@ async function serveUntilInterrupted(
   log: Log,
   teardown: Teardown,
 ): Promise<void> {
-  const { settings, withCore } = options
+  const { settings, withCore, acceptsNewStore } = options
   const { clock, signal, stdout } = environment
   const exports = withCore ? exportConfig(settings) : undefined
   // A database on another machine says nothing about the data directory.
   const isNew = settings['gateway.databaseUrl'] === undefined && !existsSync(join(settings.dataDir, STORE_FILE))
-  const { db, peppers, close } = await openStore(settings, log)
+  const { db, peppers, plane, close } = await openStore(settings, log, { acceptsNewStore })
   teardown.push(close)
   const configured = configuredUpstream(settings)
   // Samples are only for trying things out, so they are never sent to a configured backend.
@@ -84,7 +86,7 @@ async function serveUntilInterrupted(
     options.isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
 
-  const ingest = await openIngest(options, { configured, peppers }, environment, log, teardown)
+  const ingest = await openIngest(options, { configured, peppers, plane }, environment, log, teardown)
   const clickHouse = await openClickHouse(settings, { clock, log }, teardown)
   let core: ServedCore | undefined
   let isStarted = false
@@ -110,7 +112,7 @@ async function serveUntilInterrupted(
   })
   if (exports !== undefined) {
     const ownGateway = gatewayUrl(settings, ingest.judge.addresses[0])
-    core = await serveCore(settings, environment, log, { config: exports, ownGateway })
+    core = await serveCore(settings, environment, log, { config: exports, ownGateway, acceptsNewStore })
     teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
   // The thread of the store starts while this one opens everything else.

@@ -38,6 +38,12 @@ export const gatewaySettingRows = {
     'The PostgreSQL database of tokens, API keys, enforcement and usage, for gateways on several hosts. It needs a database or a schema of its own, apart from that of the core. Unset: SQLite in the data directory.',
     { secret: true },
   ),
+  'gateway.initialMode': row(
+    'PENSTOCK_INITIAL_MODE',
+    choice('off', 'report', 'warn', 'enforce'),
+    undefined,
+    'The mode of enforcement of a new store, for a first start that must not be open. Unset: `off`; with `penstock serve --new-store`, the last mode that the data directory records.',
+  ),
   'gateway.http': row(
     'PENSTOCK_OTLP_HTTP_LISTEN',
     addresses,

@@ -18,16 +18,17 @@ interface Place {
   readonly url: string
 }
 
-const placeOf = ({ projectId, url }: Place): string[] => ['hook_secrets', String(projectId), url]
+/** Returns what the secrets are bound to. */
+export const hookSecretsPlace = ({ projectId, url }: Place): string[] => ['hook_secrets', String(projectId), url]
 
 export const sealSecrets = (
   { settings, randomBytes }: Pick<Core, 'settings' | 'randomBytes'>,
   place: Place,
   secrets: HookSecrets,
-): string => sealText(settings.secretsKey, newNonce(randomBytes), placeOf(place), JSON.stringify(secrets))
+): string => sealText(settings.secretsKey, newNonce(randomBytes), hookSecretsPlace(place), JSON.stringify(secrets))
 
 export function unsealSecrets({ settings }: Pick<Core, 'settings'>, place: Place, sealed: string): HookSecrets {
-  const stored = JSON.parse(unsealText(settings.secretsKey, placeOf(place), sealed)) as Partial<HookSecrets>
+  const stored = JSON.parse(unsealText(settings.secretsKey, hookSecretsPlace(place), sealed)) as Partial<HookSecrets>
   return { ...noSecrets, ...stored }
 }
 

@@ -36,7 +36,8 @@ export interface SigningKey {
   readonly privateJwk: JWK
 }
 
-const placeOf = (kid: string): string[] => ['oauth_signing_keys', kid]
+/** Returns what the private key is bound to. */
+export const signingKeyPlace = (kid: string): string[] => ['oauth_signing_keys', kid]
 
 /**
  * Returns the key that signs, and creates it if there is none.
@@ -45,7 +46,10 @@ const placeOf = (kid: string): string[] => ['oauth_signing_keys', kid]
  */
 export async function currentSigningKey(core: Core): Promise<SigningKey> {
   const { kid, sealed_private_jwk } = (await findCurrent({ db: core.db.read })) ?? (await createFirst(core))
-  return { kid, privateJwk: JSON.parse(unsealText(core.settings.secretsKey, placeOf(kid), sealed_private_jwk)) as JWK }
+  return {
+    kid,
+    privateJwk: JSON.parse(unsealText(core.settings.secretsKey, signingKeyPlace(kid), sealed_private_jwk)) as JWK,
+  }
 }
 
 /** Returns the public keys, newest first: the current one and those that were retired a short time ago. */
@@ -122,6 +126,6 @@ async function newKey({ settings, randomBytes }: Core): Promise<NewKey> {
   return {
     kid,
     public_jwk: JSON.stringify({ ...publicJwk, kid, use: 'sig', alg: SIGNING_ALGORITHM }),
-    sealed_private_jwk: sealText(settings.secretsKey, newNonce(randomBytes), placeOf(kid), text),
+    sealed_private_jwk: sealText(settings.secretsKey, newNonce(randomBytes), signingKeyPlace(kid), text),
   }
 }

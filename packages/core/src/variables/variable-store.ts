@@ -140,18 +140,22 @@ export const updateVariable = async (tx: WithCore<Tx>, parent: ParentRef, variab
 export const deleteVariable = (tx: Tx, id: number) => deleteRow(tx, 'ci_variables', id)
 
 function rowOf({ core: { settings, randomBytes } }: WithCore<object>, parent: ParentRef, draft: VariableDraft) {
-  const sealed = sealText(settings.secretsKey, newNonce(randomBytes), placeOf(parent, draft.key), draft.value)
+  const sealed = sealText(settings.secretsKey, newNonce(randomBytes), variablePlace(parent, draft.key), draft.value)
   return toRow(variableDraft, { ...draft, value: sealed })
 }
 
 function variableOf({ core: { settings } }: WithCore<object>, row: Row): Variable {
   const variable = fromRow(variableFields, row)
-  return { ...variable, value: unsealText(settings.secretsKey, placeOf(parentOfRow(row), row.key), variable.value) }
+  return {
+    ...variable,
+    value: unsealText(settings.secretsKey, variablePlace(parentOfRow(row), row.key), variable.value),
+  }
 }
 
 const shownVariableOf = (context: WithCore<object>, row: Row): ShownVariable => shownVariable(variableOf(context, row))
 
-const placeOf = ({ kind, id }: ParentRef, key: string): string[] => ['ci_variable', kind, String(id), key]
+/** Returns what a value is bound to. */
+export const variablePlace = ({ kind, id }: ParentRef, key: string): string[] => ['ci_variable', kind, String(id), key]
 
 function withoutValue(row: Row): Omit<Variable, 'value'> {
   const { value: _, ...variable } = fromRow(variableFields, row)

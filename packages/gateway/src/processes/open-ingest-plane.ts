@@ -33,7 +33,7 @@ import { Authenticator } from '../tokens/authenticator.ts'
 import { recordUse, usageOfDay, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
-import { SnapshotWatch } from './snapshot-watch.ts'
+import { type OnMode, SnapshotWatch } from './snapshot-watch.ts'
 
 export interface PlaneDeps {
   readonly db: GatewayDb
@@ -43,6 +43,8 @@ export interface PlaneDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** Called with the first mode of enforcement and whenever it changes. */
+  readonly onMode?: OnMode
 }
 
 export interface OpenPlane extends IngestPlane {
@@ -104,12 +106,12 @@ class Plane implements OpenPlane {
   #startedMs = 0
 
   constructor(config: GatewayConfig, deps: PlaneDeps) {
-    const { polled, peppers, clock, random, log } = deps
+    const { polled, peppers, clock, random, log, onMode } = deps
     this.#config = config
     // The host tells operators of several gateways which one it is.
     this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${hostname()}-${randomUUID()}`
     this.#deps = deps
-    this.#watch = new SnapshotWatch({ db: polled, clock, random, log, instanceId: this.instanceId })
+    this.#watch = new SnapshotWatch({ db: polled, clock, random, log, instanceId: this.instanceId, onMode })
     this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes, () => clock.monotonicMs())
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })

@@ -1,6 +1,6 @@
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Snapshot } from '../contract/snapshot.ts'
+import type { EnforcementMode, Snapshot } from '../contract/snapshot.ts'
 import { publishEpoch, removeInstance } from '../store/instances.ts'
 import { CHANGE_CHANNEL } from '../store/migrations.ts'
 import type { GatewayDb } from '../store/tables.ts'
@@ -11,6 +11,9 @@ const POLL_MS = 1_000
 /** Frequent enough for the process to count as live; see `publishEpoch`. */
 const HEARTBEAT_MS = 2_000
 
+/** Called with the mode of enforcement and the epoch at which it was read. */
+export type OnMode = (mode: EnforcementMode, epoch: number) => Promise<void>
+
 interface Deps {
   /** The store, with short limits on the wait for an answer. @see openForPolling */
   readonly db: GatewayDb
@@ -18,6 +21,8 @@ interface Deps {
   readonly random: Random
   readonly log: Log
   readonly instanceId: string
+  /** Called with the mode of the first snapshot and whenever it changes, before the change is reported as applied. */
+  readonly onMode?: OnMode | undefined
 }
 
 /**
@@ -121,12 +126,13 @@ export class SnapshotWatch {
   }
 
   async #read(): Promise<void> {
-    const { db, clock } = this.#deps
+    const { db, clock, onMode } = this.#deps
     const nowMs = clock.nowMs()
     const known = this.#current
     const isNew = known === undefined || (await againIfUnavailable(() => currentEpoch(db))) !== known.epoch
     const loaded = isNew ? await againIfUnavailable(() => loadSnapshot(db, nowMs)) : known
     this.#current = { ...loaded, confirmedAtMs: nowMs }
+    if (loaded.mode !== known?.mode) await onMode?.(loaded.mode, loaded.epoch)
     await this.#publish(this.#current.epoch, nowMs)
   }
 

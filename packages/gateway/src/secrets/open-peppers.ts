@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import argon2 from 'argon2'
@@ -26,6 +27,9 @@ export class PepperError extends ConfigError {
   override readonly name = 'PepperError'
 }
 
+/** The names of the files in the data directory. */
+const PEPPER_FILE = 'pepper'
+const SALT_FILE = 'pepper-salt'
 const PEPPER_BYTES = 32
 const SALT_BYTES = 16
 const MIN_PASSPHRASE_LENGTH = 12
@@ -55,6 +59,10 @@ export async function openPeppers(db: GatewayDb, settings: PepperSettings): Prom
   return peppers
 }
 
+/** Returns the name of the file of peppers or of their salt in the data directory, if there is one. */
+export const findPepperFile = (dataDir: string): string | undefined =>
+  [PEPPER_FILE, SALT_FILE].find((name) => existsSync(join(dataDir, name)))
+
 /** @throws PepperError if the store contains tokens or API keys made with a pepper that is missing */
 export async function requirePeppers(db: Kysely<GatewayTables>, peppers: Peppers): Promise<void> {
   const missing = (await pepperIdsInUse(db)).filter((id) => !peppers.byId.has(id))
@@ -71,7 +79,7 @@ async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Pro
   await mkdir(settings.dataDir, { recursive: true })
   if (settings.passphrase !== undefined) return [await deriveFromPassphrase(settings.passphrase, settings, mayCreate)]
   const text = await readOrCreate(
-    join(settings.dataDir, 'pepper'),
+    join(settings.dataDir, PEPPER_FILE),
     { mayCreate, randomBytes: settings.randomBytes },
     () => {
       const name = randomBase62(8, settings.randomBytes)
@@ -93,13 +101,12 @@ async function deriveFromPassphrase(
     throw new PepperError(`The pepper's passphrase must have at least ${MIN_PASSPHRASE_LENGTH} characters`)
   }
   const text = await readOrCreate(
-    join(dataDir, 'pepper-salt'),
+    join(dataDir, SALT_FILE),
     { mayCreate, randomBytes },
     () => `${Buffer.from(randomBytes(SALT_BYTES)).toString('base64')}\n`,
   )
   const salt = Buffer.from(text, 'base64')
-  if (salt.length !== SALT_BYTES)
-    throw new PepperError(`${join(dataDir, 'pepper-salt')} does not hold ${SALT_BYTES} bytes`)
+  if (salt.length !== SALT_BYTES) throw new PepperError(`${join(dataDir, SALT_FILE)} does not hold ${SALT_BYTES} bytes`)
   return { name: 'passphrase', key: await argon2.hash(passphrase, { ...argon2Options, salt, raw: true }) }
 }
 

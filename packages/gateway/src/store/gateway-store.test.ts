@@ -18,7 +18,7 @@ afterEach(() => gateway.close())
 
 test('creates a store with enforcement off, at epoch 1', async () => {
   expect(await gateway.db.read.selectFrom('enforcement').selectAll().execute()).toEqual([
-    { id: 1, mode: 'off', grace_until_ms: null, epoch: 1, changed_at_ms: null, changed_by_id: null },
+    { id: 1, mode: 'off', grace_until_ms: null, epoch: 1, changed_at_ms: null, changed_by_id: null, plane_id: null },
   ])
 })
 

@@ -13,6 +13,7 @@ export const gatewayMigrations: Migrations = {
       await runAll(db, notices)
     },
   },
+  '0005_plane_id': { up: async (db) => runAll(db, planeId) },
 }
 
 /** The channel of PostgreSQL that announces changes of the epoch; see `Db.listen`. */
@@ -153,6 +154,9 @@ const sessions = ({ integer, bytes, byKey }: Words): readonly Statement[] => [
   sql`create index sign_in_codes_by_key on sign_in_codes (key_id, created_at_ms)`,
   sql`create index sign_in_codes_by_creation on sign_in_codes (created_at_ms)`,
 ]
+
+/** Set when the first gateway opens the store, so that a data directory recognizes the store that it was used with. */
+const planeId: readonly Statement[] = [sql`alter table enforcement add column plane_id text`]
 
 /** Announces each change of the epoch when its transaction is committed, with the schema as the payload. */
 const notices = [

@@ -76,6 +76,8 @@ export interface EnforcementTable {
   epoch: number
   changed_at_ms: number | null
   changed_by_id: string | null
+  /** The random id of the plane; `null` until a gateway of this version opens the store. */
+  plane_id: string | null
 }
 
 /** Usage per token, signal and hour. */

@@ -1,0 +1,148 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { penstock } from '../command-line.ts'
+import { freePorts, serving } from './serving.ts'
+
+const adminKey = 'the-admin-key-of-this-test'
+const stateUrl = (managementUrl: string) => `${managementUrl}/api/v1/ingest_auth/state`
+const headers = { 'obs-api-key': adminKey, 'content-type': 'application/json' }
+
+/** The result of a start if a file of the data directory is missing or empty: a refusal in one line, or a start in the recorded mode. */
+type Expected = { readonly refuses: RegExp } | { readonly starts: true }
+
+const startsAgain = { starts: true } as const
+interface Loss {
+  /** The role that uses the file; the others start faster without it. */
+  readonly role: 'core' | 'gateway'
+  readonly missing: Expected
+  readonly empty: Expected
+}
+const lostFiles: Readonly<Record<string, Loss>> = {
+  'core.db': {
+    role: 'core',
+    missing: { refuses: /core\.db is missing or empty, .* has secrets\.key, .* penstock serve --new-store/ },
+    empty: { refuses: /core\.db is missing or empty/ },
+  },
+  'gateway.db': {
+    role: 'gateway',
+    missing: { refuses: /gateway\.db is missing or empty, .*plane\.json \(last mode: enforce\).* serve --new-store/ },
+    empty: { refuses: /gateway\.db is missing or empty/ },
+  },
+  'observe.db': { role: 'gateway', missing: startsAgain, empty: startsAgain },
+  pepper: {
+    role: 'gateway',
+    missing: { refuses: /the file of their pepper, \S+pepper, is missing/ },
+    empty: { refuses: /The pepper file is empty/ },
+  },
+  'plane.json': { role: 'gateway', missing: startsAgain, empty: { refuses: /plane\.json is damaged: remove it/ } },
+  'secrets.key': {
+    role: 'core',
+    missing: { refuses: /there is no secrets\.key in .*: restore it/ },
+    empty: { refuses: /secrets\.key should hold a secrets key/ },
+  },
+}
+
+let fresh: string
+/** The store before enforcement was switched on. */
+let older: Buffer
+const environmentOf = (dataDir: string) => ({
+  ...freePorts,
+  PENSTOCK_DATA_DIR: dataDir,
+  PENSTOCK_OBS_API_KEY: adminKey,
+})
+
+beforeAll(async () => {
+  fresh = mkdtempSync(join(tmpdir(), 'penstock-lost-'))
+  const first = await serving([], environmentOf(fresh), { endsWithTest: false })
+  await first.end()
+  older = readFileSync(join(fresh, 'gateway.db'))
+  const second = await serving([], environmentOf(fresh), { endsWithTest: false })
+  const enforce = { method: 'PUT', headers, body: '{"enabled":true}' }
+  expect((await fetch(stateUrl(second.managementUrl), enforce)).status).toBe(200)
+  await second.end()
+}, 60_000)
+afterAll(() => rmSync(fresh, { recursive: true, force: true }))
+
+/** Returns a copy of the fresh data directory. */
+function copy(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'penstock-lost-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  cpSync(fresh, directory, { recursive: true })
+  return directory
+}
+
+/** Starts and ends the service. Returns the mode of enforcement that it applied. */
+async function startedMode(dataDir: string, args: readonly string[] = [], env = {}): Promise<string> {
+  const { managementUrl, end } = await serving(args, { ...environmentOf(dataDir), ...env })
+  const { mode } = (await (await fetch(stateUrl(managementUrl), { headers })).json()) as { mode: string }
+  await end()
+  return mode
+}
+
+async function refusal(dataDir: string, args: readonly string[] = []): Promise<string> {
+  const { exitCode, stdout, stderr } = await penstock(['serve', ...args], { env: environmentOf(dataDir) })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(/^penstock: [^\n]+\n$/)
+  return stderr
+}
+
+test('the table has every file of a fresh data directory', () => {
+  expect(readdirSync(fresh).sort()).toEqual(Object.keys(lostFiles))
+})
+
+const cases = Object.entries(lostFiles).flatMap(([name, { role, missing, empty }]) => [
+  { name, role, how: 'missing', expected: missing } as const,
+  { name, role, how: 'empty', expected: empty } as const,
+])
+
+test.each(cases)('$name is $how', async ({ name, role, how, expected }) => {
+  const directory = copy()
+  if (how === 'missing') rmSync(join(directory, name))
+  else writeFileSync(join(directory, name), '')
+  if ('starts' in expected) {
+    expect(await startedMode(directory, [role])).toBe('enforce')
+    return
+  }
+  const before = readdirSync(directory)
+  expect(await refusal(directory, [role])).toMatch(expected.refuses)
+  // A refused start must not leave anything that lets the next one through.
+  expect(readdirSync(directory)).toEqual(before)
+  expect(await refusal(directory, [role])).toMatch(expected.refuses)
+})
+
+test('--new-store begins without the lost store, in the mode that was in force', async () => {
+  const directory = copy()
+  rmSync(join(directory, 'gateway.db'))
+  expect(await startedMode(directory, ['gateway', '--new-store'])).toBe('enforce')
+  expect(await startedMode(directory, ['gateway'])).toBe('enforce')
+})
+
+test('the setting decides the mode of a new store, also where only configured peppers remain', async () => {
+  const directory = copy()
+  for (const name of ['gateway.db', 'pepper', 'plane.json']) rmSync(join(directory, name))
+  const env = { PENSTOCK_PEPPERS: `one:${Buffer.alloc(32, 1).toString('base64')}`, PENSTOCK_INITIAL_MODE: 'enforce' }
+  expect(await startedMode(directory, ['gateway'], env)).toBe('enforce')
+})
+
+test('a store from before enforcement does not open the gate', async () => {
+  const directory = copy()
+  writeFileSync(join(directory, 'gateway.db'), older)
+  expect(await startedMode(directory, ['gateway'])).toBe('enforce')
+})
+
+test('the store of another gateway is refused', async () => {
+  const [directory, other] = [copy(), copy()]
+  rmSync(join(other, 'gateway.db'))
+  expect(await startedMode(other, ['gateway', '--new-store'])).toBe('enforce')
+  renameSync(join(other, 'gateway.db'), join(directory, 'gateway.db'))
+  expect(await refusal(directory, ['gateway'])).toMatch(/belongs to another gateway .*\(last mode: enforce\)/)
+})
+
+test('another secrets.key is refused', async () => {
+  const directory = copy()
+  writeFileSync(join(directory, 'secrets.key'), `${'5'.repeat(64)}\n`, { mode: 0o600 })
+  expect(await refusal(directory, ['core'])).toMatch(/secrets\.key is not the key that the secrets in \S+core\.db/)
+  expect(await refusal(directory, ['core', '--new-store'])).toMatch(/is not the key/)
+})
