@@ -31,6 +31,7 @@ const lostFiles: Readonly<Record<string, Loss>> = {
     empty: { refuses: /gateway\.db is missing or empty/ },
   },
   'observe.db': { role: 'gateway', missing: startsAgain, empty: startsAgain },
+  'observe.lock': { role: 'gateway', missing: startsAgain, empty: startsAgain },
   pepper: {
     role: 'gateway',
     missing: { refuses: /the file of their pepper, \S+pepper, is missing/ },
@@ -138,6 +139,16 @@ test('the store of another gateway is refused', async () => {
   expect(await startedMode(other, ['gateway', '--new-store'])).toBe('enforce')
   renameSync(join(other, 'gateway.db'), join(directory, 'gateway.db'))
   expect(await refusal(directory, ['gateway'])).toMatch(/belongs to another gateway .*\(last mode: enforce\)/)
+})
+
+test('a second process on the embedded store is refused', async () => {
+  const directory = copy()
+  const { end } = await serving(['gateway'], environmentOf(directory))
+  expect(await refusal(directory)).toMatch(
+    /another penstock serve \(process \d+\) uses the embedded store in \S+: stop/,
+  )
+  await end()
+  expect(await startedMode(directory, ['gateway'])).toBe('enforce')
 })
 
 test('another secrets.key is refused', async () => {

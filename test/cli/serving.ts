@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
 import { Interrupted } from '../../packages/cli/src/process/environment.ts'
 import { type Outcome, penstock, Sink } from '../command-line.ts'
@@ -22,12 +23,12 @@ export const freePorts = {
 export async function serving(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { endsWithTest = true }: { readonly endsWithTest?: boolean } = {},
+  { endsWithTest = true, clock = systemClock }: { readonly endsWithTest?: boolean; readonly clock?: Clock } = {},
 ): Promise<Serving> {
   const stop = new AbortController()
   const stdout = new Sink()
   const said = new Promise<undefined>((resolve) => stdout.onWrite(() => resolve(undefined)))
-  const run = penstock(['serve', ...args], { env: { ...freePorts, ...env }, stdout, signal: stop.signal })
+  const run = penstock(['serve', ...args], { env: { ...freePorts, ...env }, stdout, clock, signal: stop.signal })
   const end = () => {
     stop.abort(new Interrupted('SIGINT'))
     return run

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { CoreProcess } from './core-process.ts'
 
 const PAGES = 20
@@ -30,4 +30,13 @@ test('requests of clients that have gone are finished before the database is clo
   await using next = await CoreProcess.start(dataDir)
   const pages: { slug: string }[] = await next.must('GET', `/groups/${id}/wikis`)
   expect(pages.length).toBeGreaterThan(0)
+})
+
+test('SIGHUP is logged and ignored', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'penstock-hangup-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  await using core = await CoreProcess.start(dataDir)
+  process.kill(core.pid, 'SIGHUP')
+  await vi.waitFor(() => expect(core.stderr).toContain('"event":"signal.ignored"'))
+  await core.must('GET', '/version')
 })

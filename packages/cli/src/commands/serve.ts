@@ -1,7 +1,9 @@
-import { Argument, type Command, Option } from 'commander'
+import { jsonLog } from '@penstock/runtime'
+import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { integerFrom } from '../input/input-flags.ts'
-import { UsageError } from '../process/environment.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { ignoreHangup } from '../process/hangup.ts'
 import { sampleDefaults } from '../samples/sample-workspace.ts'
 import { serve } from '../serve/serve.ts'
 import { serveCoreAlone } from '../serve/serve-core-alone.ts'
@@ -17,7 +19,7 @@ gateways on other hosts; any number of them can share a database with the gatewa
 
 Settings are read from variables or a JSON file; docs/configuration.md lists them. The first start prints a sign-in link of the
 console, an Admin API key and an administrator's token; they are not shown again. On SIGTERM, the service reports not ready, closes
-its ports after a delay, and answers the requests in progress. On SIGINT, it closes its ports immediately.
+its ports after a delay, and answers the requests in progress. On SIGINT, it closes its ports immediately. SIGHUP is ignored.
 
 Examples:
   $ penstock serve
@@ -62,22 +64,31 @@ export const serveCommand: CommandDefinition = {
       )
       .addHelpText('after', examples)
   },
-  run: ([role = 'all'], flags, environment) => {
-    const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
-    const defaults = flags.sample === true ? sampleDefaults : {}
-    const settings = readSettings(flags.config as string | undefined, environment.env, given, defaults)
-    const acceptsNewStore = flags.newStore === true
-    if (role === 'core') return serveCoreAlone(settings, environment, acceptsNewStore)
-    if (role === 'worker') {
-      if (acceptsNewStore) throw new UsageError('serve worker has no --new-store')
-      return serveWorker(settings, environment)
+  run: async (inputs, flags, environment) => {
+    const stop = ignoreHangup(jsonLog(environment.stderr, () => environment.clock.nowMs()))
+    try {
+      return await serveRole(inputs, flags, environment)
+    } finally {
+      stop()
     }
-    if (role === 'observe') {
-      if (flags.sample === true || flags.workers !== 1)
-        throw new UsageError('serve observe has neither --sample nor --workers')
-      return serveObserve(settings, environment, acceptsNewStore)
-    }
-    const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true, acceptsNewStore }
-    return serve({ ...options, withCore: role === 'all' }, environment)
   },
+}
+
+function serveRole([role = 'all']: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {
+  const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
+  const defaults = flags.sample === true ? sampleDefaults : {}
+  const settings = readSettings(flags.config as string | undefined, environment.env, given, defaults)
+  const acceptsNewStore = flags.newStore === true
+  if (role === 'core') return serveCoreAlone(settings, environment, acceptsNewStore)
+  if (role === 'worker') {
+    if (acceptsNewStore) throw new UsageError('serve worker has no --new-store')
+    return serveWorker(settings, environment)
+  }
+  if (role === 'observe') {
+    if (flags.sample === true || flags.workers !== 1)
+      throw new UsageError('serve observe has neither --sample nor --workers')
+    return serveObserve(settings, environment, acceptsNewStore)
+  }
+  const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true, acceptsNewStore }
+  return serve({ ...options, withCore: role === 'all' }, environment)
 }

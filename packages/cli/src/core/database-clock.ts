@@ -1,4 +1,7 @@
-import type { Clock } from '@penstock/runtime'
+import type { Db } from '@penstock/db'
+import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
+
+const ADJUST_EVERY_MS = 60_000
 
 /** A difference of the clocks that is worth a line in the log. */
 const NOTABLE_MS = 1_000
@@ -55,4 +58,27 @@ export class DatabaseClock implements Clock {
     if (isNews) this.#reportedMs = differenceMs
     return { differenceMs, isNews }
   }
+}
+
+export interface FollowedClock {
+  readonly clock: Clock
+  end(): Promise<void>
+}
+
+/** Returns the clock of a database that several hosts share, which is read now and every minute; on SQLite the clock of the process. */
+export async function followClock(
+  { nowMs }: Pick<Db<unknown>, 'nowMs'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<FollowedClock> {
+  if (nowMs === undefined) return { clock, end: async () => {} }
+  const shared = new DatabaseClock(clock, nowMs)
+  const adjust = async () => {
+    const { differenceMs, isNews } = await shared.adjust()
+    if (!isNews) return
+    const fields = { event: 'clock.differs', difference_ms: differenceMs }
+    log.warn(fields, 'this host does not have the time of the database')
+  }
+  await adjust()
+  const adjusting = new RepeatingTask('clock.adjust_failed', { everyMs: ADJUST_EVERY_MS, clock, log }, adjust)
+  return { clock: shared, end: () => adjusting.end() }
 }

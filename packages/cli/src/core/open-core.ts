@@ -16,18 +16,17 @@ import { type Db, openDatabase } from '@penstock/db'
 import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import { MarkupRenderer } from '@penstock/markup'
-import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
+import type { Clock, Log } from '@penstock/runtime'
 import { prepareDataDirectory } from '../process/data-directory.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { pinnedSettings, type Settings } from '../settings/setting-table.ts'
 import { type CaptchaCheck, captchaCheck } from './captcha-check.ts'
-import { DatabaseClock } from './database-clock.ts'
+import { followClock } from './database-clock.ts'
 
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
-const ADJUST_CLOCK_EVERY_MS = 60_000
 
 /**
  * Returns the location of the core's database and a name for messages. The name never contains
@@ -90,13 +89,12 @@ export async function openCore(
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const secretsKey = await openSecretsKey(dataDir, { db, name, acceptsNewStore })
     const captcha = captchaOf(settings)
-    const shared = db.nowMs && new DatabaseClock(clock, db.nowMs)
-    if (shared !== undefined) await requireUsable(name, adjust(shared, log))
+    const followed = await requireUsable(name, followClock(db, { clock, log }))
     const markup = MarkupRenderer.start()
     const geoNodeName = settings['core.geoNodeName']
     const core: Core = {
       db,
-      clock: shared ?? clock,
+      clock: followed.clock,
       randomBytes,
       listeners: [storedTextLimit],
       localAddressReason: notGlobalReason,
@@ -114,10 +112,8 @@ export async function openCore(
         pinnedSettings: pinnedSettings(settings),
       },
     }
-    const pace = { everyMs: ADJUST_CLOCK_EVERY_MS, clock, log }
-    const adjusting = shared && new RepeatingTask('clock.adjust_failed', pace, () => adjust(shared, log))
     const close = async () => {
-      await adjusting?.end()
+      await followed.end()
       await captcha?.close()
       await markup.close()
       await db.close()
@@ -127,12 +123,6 @@ export async function openCore(
     await db.close()
     throw error
   }
-}
-
-async function adjust(clock: DatabaseClock, log: Log): Promise<void> {
-  const { differenceMs, isNews } = await clock.adjust()
-  if (!isNews) return
-  log.warn({ event: 'clock.differs', difference_ms: differenceMs }, 'this host does not have the time of the database')
 }
 
 function captchaOf(settings: Settings): CaptchaCheck | undefined {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { type FileLock, lockFile } from '@penstock/db'
 import type { ManagementContext, OperationName, UpstreamConfig } from '@penstock/gateway'
 import type { Route } from '@penstock/http'
 import { LiveStreams, observeServer, startObserve } from '@penstock/observe'
-import type { Log } from '@penstock/runtime'
+import type { Clock, Log } from '@penstock/runtime'
 import { requireUsable } from '../process/database-error.ts'
-import type { Environment } from '../process/environment.ts'
-import type { Settings } from '../settings/setting-table.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { type Settings, settingTable } from '../settings/setting-table.ts'
 import { storeRoutes } from './store-routes.ts'
 
 export interface EmbeddedUpstream {
@@ -26,8 +27,33 @@ export interface EmbeddedUpstream {
  */
 export async function openEmbeddedUpstream(
   settings: Settings,
-  { clock }: Environment,
+  { clock }: Pick<Environment, 'clock'>,
   log: Log,
+): Promise<EmbeddedUpstream> {
+  const lock = lockStore(settings.dataDir)
+  try {
+    return await openLocked(settings, clock, log, lock)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** @throws {UsageError} if another process uses the embedded store */
+function lockStore(dataDir: string): Extract<FileLock, { readonly kind: 'acquired' }> {
+  const lock = lockFile(join(dataDir, 'observe.lock'))
+  if (lock.kind === 'acquired') return lock
+  const holder = lock.processId === undefined ? '' : ` (process ${lock.processId})`
+  throw new UsageError(
+    `another penstock serve${holder} uses the embedded store in ${dataDir}: stop it, or set ${settingTable['gateway.upstream'].variable} for both`,
+  )
+}
+
+async function openLocked(
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  lock: { release(): void },
 ): Promise<EmbeddedUpstream> {
   const file = join(settings.dataDir, 'observe.db')
   const limits = {
@@ -50,6 +76,7 @@ export async function openEmbeddedUpstream(
     close: async () => {
       await server.close()
       await store.close()
+      lock.release()
     },
   }
 }

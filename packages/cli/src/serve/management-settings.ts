@@ -9,7 +9,11 @@ import type { Settings } from '../settings/setting-table.ts'
 type ManagementOptions = Parameters<typeof openManagement>[0]
 
 /** Returns the options of the management listener that depend only on the settings and the environment. */
-export const managementSettings = (settings: Settings, { clock, random }: Environment, log: Log) =>
+export const managementSettings = (
+  settings: Settings,
+  { clock, random }: Pick<Environment, 'clock' | 'random'>,
+  log: Log,
+) =>
   ({
     address: settings['observability.listen'],
     version: PRODUCT_VERSION,

@@ -19,6 +19,8 @@ import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream
 import { type GatewayStore, openDatabaseOf, openStore } from './operator.ts'
 import { Workers } from './workers.ts'
 
+type TimeAndChance = Pick<Environment, 'clock' | 'random'>
+
 /** Functions that close resources; the last one added runs first. */
 export type Teardown = (() => Promise<void>)[]
 
@@ -47,7 +49,7 @@ export async function openIngest(
     peppers,
     plane,
   }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly configured: UpstreamConfig | undefined },
-  environment: Environment,
+  environment: TimeAndChance,
   log: Log,
   teardown: Teardown,
 ): Promise<Ingest> {
@@ -76,7 +78,7 @@ export async function openIngest(
 export async function openPlane(
   config: GatewayConfig,
   { settings, peppers, plane: recorded }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly settings: Settings },
-  { clock, random }: Environment,
+  { clock, random }: TimeAndChance,
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {
@@ -105,11 +107,12 @@ function modeRecorder(dataDir: string, first: PlaneRecord, log: Log): OnMode {
 /** Opens the plane of a worker. The embedded store runs in the primary; a worker uses it like any other upstream. */
 export async function openWorkerPlane(
   settings: Settings,
-  { clock, random }: Environment,
+  { clock: hostClock, random }: TimeAndChance,
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {
-  const { db, peppers, close } = await openStore(settings, log, { survives: 'process-loss' })
+  const store = await openStore(settings, { clock: hostClock, log }, { survives: 'process-loss' })
+  const { db, peppers, clock, close } = store
   teardown.push(close)
   const polled = handleForPolls(settings, db, teardown)
   const config = gatewayConfig(settings, configuredUpstream(settings)!)

@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { operatorCommands } from './operator-command.ts'
 
-const usual = { dataDir: './data', 'observability.externalUrl': undefined }
+const usual = {
+  dataDir: './data',
+  'observability.externalUrl': undefined,
+  'gateway.databaseUrl': undefined,
+  peppers: undefined,
+  pepperPassphrase: undefined,
+}
 const address = { host: '127.0.0.1', port: 8081 }
 
 test('needs no variables for the default settings', () => {
@@ -35,4 +41,17 @@ test('quotes for the shell', () => {
   const dataDir = "/srv/it's $HOME here"
   const command = operatorCommands({ ...usual, dataDir }, address, 'package').store.replace('npx penstock', 'printenv')
   expect(execFileSync('bash', ['-c', `${command} PENSTOCK_DATA_DIR`], { encoding: 'utf8' })).toBe(`${dataDir}\n`)
+})
+
+test('a command for a store on PostgreSQL needs the variables of the service, and never shows them', () => {
+  const url = 'postgres://penstock:hunter2@db.example/gateway'
+  const settings = { ...usual, 'gateway.databaseUrl': url, peppers: ['one:secret'] }
+  const { store } = operatorCommands(settings, address, 'package')
+  const assignment = (name: string) => `${name}="\${${name}:?}"`
+  expect(store).toBe(`${assignment('PENSTOCK_GATEWAY_DATABASE_URL')} ${assignment('PENSTOCK_PEPPERS')} npx penstock`)
+  const command = store.replace('npx penstock', 'printenv PENSTOCK_GATEWAY_DATABASE_URL')
+  const run = (env: Record<string, string>) =>
+    execFileSync('bash', ['-c', command], { encoding: 'utf8', env: { PATH: process.env.PATH, ...env }, stdio: 'pipe' })
+  expect(run({ PENSTOCK_GATEWAY_DATABASE_URL: url, PENSTOCK_PEPPERS: 'one:secret' })).toBe(`${url}\n`)
+  expect(() => run({})).toThrow(/PENSTOCK_GATEWAY_DATABASE_URL: parameter null or not set/)
 })

@@ -14,7 +14,10 @@ interface Bound {
   readonly port: number
 }
 
-type DecisiveSettings = Pick<Settings, 'dataDir' | 'observability.externalUrl'>
+/** The secrets that decide which store a command opens. A hint reads them from the shell, so that it does not show them. */
+const secretSettings = ['gateway.databaseUrl', 'peppers', 'pepperPassphrase'] as const
+
+type DecisiveSettings = Pick<Settings, 'dataDir' | 'observability.externalUrl' | (typeof secretSettings)[number]>
 
 /**
  * Returns the commands with variables for the settings that are not the default ones. Without them a command would look for another data
@@ -27,12 +30,12 @@ type DecisiveSettings = Pick<Settings, 'dataDir' | 'observability.externalUrl'>
 export function operatorCommands(settings: DecisiveSettings, bound: Bound, kind: InstallationKind): OperatorCommands {
   if (kind === 'image') return { store: 'penstock', console: 'penstock' }
   const external = settings['observability.externalUrl']
-  const store = variable('dataDir', settings.dataDir)
+  const store = [variable('dataDir', settings.dataDir), ...secretVariables(settings)]
   const address =
     external === undefined
       ? variable('observability.listen', addressText(bound))
       : variable('observability.externalUrl', external)
-  return { store: commandAfter(store), console: commandAfter(store, address) }
+  return { store: commandAfter(...store), console: commandAfter(...store, address) }
 }
 
 const commandAfter = (...variables: readonly string[]): string =>
@@ -43,6 +46,13 @@ function variable(name: 'dataDir' | 'observability.listen' | 'observability.exte
   const row = settingTable[name]
   return value === row.fallback ? '' : `${row.variable}=${shellWord(value)}`
 }
+
+/** Returns an assignment per secret that is set. The shell refuses the command if the variable is missing there. */
+const secretVariables = (settings: DecisiveSettings): string[] =>
+  secretSettings
+    .filter((name) => settings[name] !== undefined)
+    .map((name) => settingTable[name].variable)
+    .map((name) => `${name}="\${${name}:?}"`)
 
 const addressText = ({ host, port }: Bound): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 

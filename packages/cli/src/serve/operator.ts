@@ -21,6 +21,7 @@ import {
 } from '@penstock/gateway'
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
+import { followClock } from '../core/database-clock.ts'
 import { prepareDataDirectory } from '../process/data-directory.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { type Environment, UsageError } from '../process/environment.ts'
@@ -35,6 +36,8 @@ export interface GatewayStore {
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly plane: PlaneRecord
+  /** The clock of the database if several hosts share it, so that they agree on expiries and on which of them are alive. */
+  readonly clock: Clock
   close(): Promise<void>
 }
 
@@ -66,7 +69,7 @@ export function gatewayDatabase({ dataDir, 'gateway.databaseUrl': url }: StoreSe
  */
 export async function openStore(
   settings: Settings,
-  log: Log,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   { survives, acceptsNewStore = false }: StoreOptions = {},
 ): Promise<GatewayStore> {
   const { dataDir } = settings
@@ -93,7 +96,12 @@ export async function openStore(
       if (plane.id !== evidence.recorded?.id || plane.mode !== evidence.recorded.mode) {
         await writePlaneFile(dataDir, plane, randomBytes)
       }
-      return { db, peppers, plane, close: () => db.close() }
+      const followed = await requireUsable(name, followClock(db, { clock, log }))
+      const close = async () => {
+        await followed.end()
+        await db.close()
+      }
+      return { db, peppers, plane, clock: followed.clock, close }
     } catch (error) {
       await db.close()
       throw error
@@ -172,11 +180,10 @@ export async function asOperator<Result>(
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
   const log = jsonLog(stderr, () => clock.nowMs())
-  const { db, peppers, close } = await openStore(settings, log)
+  const { db, peppers, clock: shared, close } = await openStore(settings, { clock, log })
   try {
-    return await work(
-      operatorContext({ db, peppers }, settings, clock, () => propagate({ db, clock, log, planes: () => [] })),
-    )
+    const apply = () => propagate({ db, clock: shared, log, planes: () => [] })
+    return await work(operatorContext({ db, peppers }, settings, shared, apply))
   } catch (error) {
     throw error instanceof ApiError ? new UsageError(withDetails(error)) : error
   } finally {

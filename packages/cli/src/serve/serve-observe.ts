@@ -61,15 +61,21 @@ async function serveUntilInterrupted(
   { acceptsNewStore, log }: { readonly acceptsNewStore: boolean; readonly log: Log },
   teardown: Teardown,
 ): Promise<void> {
-  const { clock, signal, stdout } = environment
+  const { random, signal, stdout } = environment
   const config = { ...gatewayConfig(settings, undefined), listeners: [] }
-  const { db, peppers, plane: recorded, close } = await openStore(settings, log, { acceptsNewStore })
+  const {
+    db,
+    peppers,
+    plane: recorded,
+    clock,
+    close,
+  } = await openStore(settings, { clock: environment.clock, log }, { acceptsNewStore })
   teardown.push(close)
-  const plane = await openPlane(config, { settings, peppers, plane: recorded }, environment, log, teardown)
+  const plane = await openPlane(config, { settings, peppers, plane: recorded }, { clock, random }, log, teardown)
   const clickHouse = (await openClickHouse(settings, { clock, log }, teardown))!
   let isStarted = false
   const management = await openManagement({
-    ...managementSettings(settings, environment, log),
+    ...managementSettings(settings, { clock, random }, log),
     config,
     forwardAuthPlane: plane,
     planes: () => [plane],

@@ -74,11 +74,15 @@ async function serveUntilInterrupted(
   teardown: Teardown,
 ): Promise<void> {
   const { settings, withCore, acceptsNewStore } = options
-  const { clock, signal, stdout } = environment
+  const { random, signal, stdout } = environment
   const exports = withCore ? exportConfig(settings) : undefined
   // A database on another machine says nothing about the data directory.
   const isNew = settings['gateway.databaseUrl'] === undefined && !existsSync(join(settings.dataDir, STORE_FILE))
-  const { db, peppers, plane, close } = await openStore(settings, log, { acceptsNewStore })
+  const { db, peppers, plane, clock, close } = await openStore(
+    settings,
+    { clock: environment.clock, log },
+    { acceptsNewStore },
+  )
   teardown.push(close)
   const configured = configuredUpstream(settings)
   // Samples are only for trying things out, so they are never sent to a configured backend.
@@ -86,12 +90,12 @@ async function serveUntilInterrupted(
     options.isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
 
-  const ingest = await openIngest(options, { configured, peppers, plane }, environment, log, teardown)
+  const ingest = await openIngest(options, { configured, peppers, plane }, { clock, random }, log, teardown)
   const clickHouse = await openClickHouse(settings, { clock, log }, teardown)
   let core: ServedCore | undefined
   let isStarted = false
   const management = await openManagement({
-    ...managementSettings(settings, environment, log),
+    ...managementSettings(settings, { clock, random }, log),
     config: ingest.config,
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
