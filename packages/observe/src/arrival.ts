@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import {
   type ItemOf,
+  isSpanId,
+  isTraceId,
   type KeyValue,
   type LogRecord,
   type Metric,
@@ -16,13 +18,14 @@ import {
 import { attributePairs } from './attribute-pairs.ts'
 import { type PipelineSpan, type SpanFields, toPipelineSpan } from './pipeline-span.ts'
 import { toSqlInteger } from './time-range.ts'
+import { withValidIds } from './valid-ids.ts'
 
 /** The contents of one request, split into the drafts of rows. */
 export interface Arrival {
   readonly spans: readonly SpanDraft[]
   readonly logRecords: readonly LogRecordDraft[]
   readonly points: readonly PointDraft[]
-  /** The number of spans without a trace id or span id. */
+  /** The number of spans without a valid trace id or span id. */
   readonly rejectedSpans: number
 }
 
@@ -84,20 +87,53 @@ export const UNKNOWN_SERVICE = 'unknown_service'
 type Tree = { readonly [key: string]: unknown }
 
 /**
- * Splits a decoded request into drafts. Their JSON is canonical OTLP/JSON, whatever the encoding of the request: 64-bit
- * integers are strings in it, so they keep their precision.
+ * Yields the items of a request in parts of `maxRows` rows or a few more. Items keep the form of OTLP/JSON, so they keep
+ * their precision.
  */
-export function toArrival(signal: Signal, request: OtlpRequest, arrivedNs: bigint): Arrival {
-  const draft = { spans: [] as SpanDraft[], logRecords: [] as LogRecordDraft[], points: [] as PointDraft[] }
-  let rejectedSpans = 0
+export function* arrivalSlices(
+  signal: Signal,
+  request: OtlpRequest,
+  arrivedNs: bigint,
+  maxRows: number,
+): Generator<Arrival, undefined> {
+  let slice = newSlice()
+  let rows = 0
   for (const { context, item, tree } of itemsWithContext(signal, request)) {
     if (signal === 'metrics') {
-      for (const point of pointsOf(context, item as Metric, tree)) draft.points.push(point)
-    } else if (signal === 'logs') draft.logRecords.push(logRecordOf(context, item as LogRecord, tree, arrivedNs))
-    else if (hasSpanIdentity(item as Span)) draft.spans.push(spanOf(context, item as Span, tree))
-    else rejectedSpans += 1
+      for (const point of pointsOf(context, item as Metric, tree)) {
+        slice.points.push(point)
+        rows += 1
+      }
+    } else {
+      rows += 1
+      if (signal === 'logs') slice.logRecords.push(logRecordOf(context, item as LogRecord, tree, arrivedNs))
+      else if (hasSpanIdentity(item as Span)) slice.spans.push(spanOf(context, item as Span, tree))
+      else slice.rejectedSpans += 1
+    }
+    if (rows < maxRows) continue
+    yield slice
+    slice = newSlice()
+    rows = 0
   }
-  return { ...draft, rejectedSpans }
+  if (rows > 0) yield slice
+}
+
+const newSlice = () => ({
+  spans: [] as SpanDraft[],
+  logRecords: [] as LogRecordDraft[],
+  points: [] as PointDraft[],
+  rejectedSpans: 0,
+})
+
+/** Returns the number of rows that a request becomes, without those that are rejected. */
+export function rowsIn({ resources }: OtlpRequest): number {
+  let rows = 0
+  for (const { scopes } of resources as readonly ResourceGroup<Item>[]) {
+    for (const { items } of scopes) {
+      for (const item of items) rows += 'data' in item ? pointsIn(item) : 1
+    }
+  }
+  return rows
 }
 
 export const rowsOf = ({ spans, logRecords, points }: Arrival): number =>
@@ -147,7 +183,7 @@ function* partsOf(items: readonly Item[]): Generator<Item[]> {
   let part: Item[] = []
   let weight = 0
   for (const item of items) {
-    for (const piece of piecesOf(item)) {
+    for (const piece of piecesOf(withValidIds(item))) {
       part.push(piece)
       weight += 1 + pointsIn(piece)
       if (weight < ITEMS_PER_PART) continue
@@ -187,7 +223,7 @@ function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'
   return { key, json: JSON.stringify(rest), attributePairs: attributePairs(attributes) }
 }
 
-const hasSpanIdentity = ({ traceId, spanId }: Span): boolean => traceId !== '' && spanId !== ''
+const hasSpanIdentity = ({ traceId, spanId }: Span): boolean => isTraceId(traceId) && isSpanId(spanId)
 
 function logRecordOf(context: ItemContext, record: LogRecord, tree: Tree, arrivedNs: bigint): LogRecordDraft {
   const { timeUnixNano, observedTimeUnixNano, severityNumber, traceId } = record

@@ -144,7 +144,9 @@ class Intake {
     }
     const coding = codingOf(request)
     const partialSuccess = await this.#withBody(request, (wire) =>
-      signal === undefined ? this.#dropProfiles() : this.#keep({ signal, encoding, coding, wire }),
+      signal === undefined
+        ? this.#dropProfiles()
+        : this.#keep({ signal, encoding, coding, wire, sender: request.headers['x-ingest-token-id']?.toString() }),
     )
     // The reply for profiles differs from that for traces only in the name of a counter, which is 0 and therefore omitted.
     return encodeExportResponse(signal ?? 'traces', partialSuccess, encoding)

@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { encodeRequest, type OtlpRequest } from '@penstock/otlp'
 import { expect, test } from 'vitest'
-import { decodeReceived } from './received-request.ts'
+import { openReceived } from './received-request.ts'
 import { logBody, logRecord } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024
@@ -12,7 +12,7 @@ test.each([
   ['deflate', deflateSync],
 ] as const)('a %s body that inflates to more than its bound is not inflated further', (coding, compress) => {
   const wire = compress(Buffer.alloc(65 * MIB))
-  expect(decodeReceived({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
+  expect(openReceived({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
     kind: 'too_large',
     text: 'The body is longer than 67108864 bytes, as sent or inflated.',
   })
@@ -35,7 +35,7 @@ test('refuses a protobuf body that would be too long as JSON', () => {
     ],
   }
   const wire = encodeRequest('logs', request, 'protobuf')
-  expect(decodeReceived({ signal: 'logs', encoding: 'protobuf', coding: 'identity', wire }, limits, 0n)).toMatchObject({
+  expect(openReceived({ signal: 'logs', encoding: 'protobuf', coding: 'identity', wire }, limits, 0n)).toMatchObject({
     kind: 'too_large',
   })
 })
@@ -43,6 +43,6 @@ test('refuses a protobuf body that would be too long as JSON', () => {
 test('refuses too many elements before parsing them', () => {
   const wire = logBody('shop', ...Array.from({ length: 60 }, (_, index) => logRecord(index, 9, 'x')))
   const received = { signal: 'logs', encoding: 'json', coding: 'identity', wire } as const
-  expect(decodeReceived(received, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })
-  expect(decodeReceived(received, { ...limits, maxElements: 70 }, 0n)).toMatchObject({ bodyBytes: wire.length })
+  expect(openReceived(received, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })
+  expect(openReceived(received, { ...limits, maxElements: 70 }, 0n)).toMatchObject({ bodyBytes: wire.length })
 })

@@ -1,6 +1,6 @@
 import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib'
 import { decodeRequest, type Encoding, OtlpDecodeError, type PartialSuccess, type Signal } from '@penstock/otlp'
-import { type Arrival, toArrival } from './arrival.ts'
+import { type Arrival, arrivalSlices, rowsIn } from './arrival.ts'
 
 export type ContentCoding = 'identity' | 'gzip' | 'deflate'
 
@@ -10,6 +10,8 @@ export interface ReceivedRequest {
   readonly encoding: Encoding
   readonly coding: ContentCoding
   readonly wire: Uint8Array
+  /** The id of the token that the request was sent with. Requests without a token count as those of one sender. */
+  readonly sender?: string | undefined
 }
 
 export interface RequestLimits {
@@ -27,8 +29,10 @@ export type Receipt =
   | { readonly kind: 'kept'; readonly partialSuccess: PartialSuccess | undefined }
   | { readonly kind: 'rejected' | 'too_large' | 'unavailable'; readonly text: string }
 
-export interface DecodedRequest {
-  readonly arrival: Arrival
+export interface OpenedRequest {
+  /** Yields the contents in parts of about `maxRows` rows; nothing for an empty request. */
+  readonly slices: (maxRows: number) => Iterator<Arrival, undefined>
+  readonly rows: number
   /** The length of the inflated body. */
   readonly bodyBytes: number
 }
@@ -56,18 +60,32 @@ const tooLargeAsJson: Refused = {
 }
 const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
 
+/** The length of an inflated body above which a request is written in slices. Short ones with many rows are, too. */
+const LARGE_BYTES = 1024 * 1024
+
+/** Returns whether the body of a request, inflated, is large. One that cannot be inflated is not. */
+export function isLarge({ coding, wire }: ReceivedRequest, { maxBodyBytes }: RequestLimits): boolean {
+  if (coding === 'identity') return wire.length > LARGE_BYTES
+  const body = inflated(wire, coding, maxBodyBytes)
+  return !('kind' in body) && body.length > LARGE_BYTES
+}
+
 /** Inflates and decodes a request within limits on memory. Blocks its thread meanwhile. */
-export function decodeReceived(
+export function openReceived(
   { signal, encoding, coding, wire }: ReceivedRequest,
   { maxBodyBytes, maxElements }: RequestLimits,
   nowNs: bigint,
-): DecodedRequest | Refused {
+): OpenedRequest | Refused {
   const body = inflated(wire, coding, maxBodyBytes)
   if ('kind' in body) return body
   try {
     const request = decodeRequest(signal, body, encoding, { maxBytes: maxBodyBytes, maxElements })
     if (encoding === 'protobuf' && mostJsonBytes(body) > MAX_JSON_BYTES) return tooLargeAsJson
-    return { arrival: toArrival(signal, request, nowNs), bodyBytes: body.length }
+    return {
+      slices: (maxRows) => arrivalSlices(signal, request, nowNs, maxRows),
+      rows: rowsIn(request),
+      bodyBytes: body.length,
+    }
   } catch (error) {
     if (error instanceof OtlpDecodeError) return { kind: 'rejected', text: error.message }
     throw error

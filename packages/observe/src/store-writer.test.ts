@@ -99,6 +99,59 @@ describe('received telemetry', () => {
     expect(await listedTraces()).toEqual(['1'.repeat(32)])
   })
 
+  test('treats ids of only zeros as missing, in every place', async () => {
+    const trace = '0'.repeat(32)
+    const span = '0'.repeat(16)
+    const [rootId, otherId] = ['2'.repeat(16), '3'.repeat(16)]
+    const valid = { traceId: '1'.repeat(32), spanId: rootId }
+    const links = [
+      { ...valid, traceState: 'a=b' },
+      { ...valid, spanId: span },
+      { ...valid, traceId: trace },
+    ]
+    const spans = [
+      { ...valid, parentSpanId: span, name: 'root', links },
+      { traceId: trace, spanId: otherId, name: 'no trace' },
+      { traceId: valid.traceId, spanId: span, name: 'no span' },
+    ]
+    const traces = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+    expect(await store.receiveBody('traces', Buffer.from(traces), 'json')).toMatchObject({
+      partialSuccess: { rejected: 2n },
+    })
+    const stored = (await store.queries.trace(valid.traceId, 10))!
+    const [root] = (stored.resourceSpans as unknown as { scopeSpans: { spans: object[] }[] }[])[0]!.scopeSpans[0]!.spans
+    expect(root).toEqual({ ...valid, name: 'root', links: [links[0]], droppedLinksCount: 2 })
+    expect(await store.queries.trace(trace, 10)).toBeUndefined()
+
+    const records = [{ timeUnixNano: '1', traceId: trace, spanId: span, body: { stringValue: 'outside' } }]
+    await keep('logs', Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] })))
+    expect(await store.queries.logRecords({ traceId: trace, limit: 10 })).toEqual([])
+    const [log] = await store.queries.logRecords({ limit: 10 })
+    expect(log).not.toHaveProperty('traceId')
+    expect(log).not.toHaveProperty('spanId')
+
+    const exemplars = [{ timeUnixNano: '1', asInt: '3', traceId: trace, spanId: span }]
+    const sum = { dataPoints: [{ timeUnixNano: '1', asInt: '3', exemplars }], aggregationTemporality: 1 }
+    const metrics = [{ name: 'n', sum }]
+    await keep('metrics', Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] })))
+    const metric = await store.queries.metric({ name: 'n', maxSeries: 1, maxPointsPerSeries: 1 })
+    expect(metric.series).toHaveLength(1)
+    expect(JSON.stringify(metric)).not.toContain(span)
+  })
+
+  test('writes a large request in slices, and others between them', async () => {
+    const order: string[] = []
+    const spans = Array.from({ length: 5_100 }, (_, index) => {
+      return { traceId: traceIdOf(2), spanId: (index + 1).toString(16).padStart(16, '0'), name: 'x'.repeat(150) }
+    })
+    const large = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }))
+    const first = store.receiveBody('traces', large, 'json').then(() => order.push('large'))
+    const second = store.receiveBody('traces', numberedTrace(1), 'json').then(() => order.push('small'))
+    await Promise.all([first, second])
+    expect(order).toEqual(['small', 'large'])
+    expect((await store.queries.status()).kept.spans).toBe(5_101)
+  })
+
   test('accepts an empty request', async () => {
     await keep('traces', Buffer.from('{}'))
     await keep('metrics', Buffer.from('{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"n","gauge":{}}]}]}]}'))
@@ -192,11 +245,15 @@ describe('queries', () => {
 
   test('truncate a long trace, and say so', async () => {
     const traceId = 'a'.repeat(32)
-    const spans = Array.from({ length: 5 }, (_, index) => ({ traceId, spanId: `${index}`.repeat(16), start: index }))
+    const spans = Array.from({ length: 5 }, (_, index) => ({
+      traceId,
+      spanId: `${index + 1}`.repeat(16),
+      start: index,
+    }))
     await keep('traces', traceBody(...spans.toReversed()))
     const { resourceSpans, truncated } = (await store.queries.trace(traceId, 3))!
     const { resources } = decodeRequest('traces', Buffer.from(JSON.stringify({ resourceSpans })), 'json')
-    expect(resources[0]?.scopes[0]?.items.map(({ spanId }) => spanId[0])).toEqual(['0', '1', '2'])
+    expect(resources[0]?.scopes[0]?.items.map(({ spanId }) => spanId[0])).toEqual(['1', '2', '3'])
     expect([resources.length, truncated]).toEqual([1, true])
     expect(await store.queries.trace('b'.repeat(32), 3)).toBeUndefined()
   })

@@ -1,13 +1,13 @@
 import { openSqlite, type SqliteDb } from '@penstock/db'
 import type { Clock, Log } from '@penstock/runtime'
-import { type Arrival, rowsOf } from './arrival.ts'
 import { insertArrivals } from './arrival-store.ts'
 import type { StoreBounds } from './observe-limits.ts'
 import { rereadSome } from './pipeline-reread.ts'
-import { decodeReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
+import type { Receipt, ReceivedRequest, RequestLimits } from './received-request.ts'
 import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
 import { rowCounts } from './status.ts'
 import type { ObserveTables } from './tables.ts'
+import { type Piece, WriteQueue } from './write-queue.ts'
 
 interface StoreWriterOptions {
   readonly file: string
@@ -16,26 +16,10 @@ interface StoreWriterOptions {
   readonly log: Log
 }
 
-/**
- * The number of rows after which a transaction takes no further request; there is also a limit on bytes. So at most one
- * large decoded request, and the small ones before it, are in memory.
- */
-const ROWS_PER_TRANSACTION = 20_000
-const BYTES_PER_TRANSACTION = 4 * 1024 * 1024
 const MAINTENANCE_INTERVAL_MS = 60_000
 const PAGES_PER_RECLAIM = 1_000
 /** How many free pages stay in the file for the next rows. */
 const SPARE_PAGES = 256
-
-interface Waiting {
-  readonly received: ReceivedRequest
-  settle(receipt: Receipt): void
-}
-
-interface Decoded {
-  readonly arrival: Arrival
-  settle(receipt: Receipt): void
-}
 
 /** Opens a database after its migrations, and keeps it within its limits until it is closed. */
 export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions): StoreWriter {
@@ -45,7 +29,7 @@ export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions
 export const openStoreFile = (file: string): SqliteDb<ObserveTables> => openSqlite(file, { reclaimable: true })
 
 /**
- * Writes requests to the database, and deletes items that are too old or beyond the size limit. Decoding and SQL block
+ * Writes requests to the database in the order of a `WriteQueue`, and deletes items that are too old or beyond the size limit. Decoding and SQL block
  * the thread for a long time, so the writer needs a thread of its own.
  */
 export class StoreWriter {
@@ -55,7 +39,7 @@ export class StoreWriter {
   readonly #log: Log
   readonly #stop = new AbortController()
   readonly #maintaining: Promise<void>
-  readonly #waiting: Waiting[] = []
+  readonly #queue: WriteQueue
   #writing: Promise<void> | undefined
 
   constructor(db: SqliteDb<ObserveTables>, clock: Clock, limits: StoreBounds & RequestLimits, log: Log) {
@@ -63,6 +47,7 @@ export class StoreWriter {
     this.#db = db
     this.#clock = clock
     this.#log = log
+    this.#queue = new WriteQueue(limits)
     this.#maintaining = this.#maintain()
   }
 
@@ -70,7 +55,7 @@ export class StoreWriter {
   async receive(received: ReceivedRequest): Promise<Receipt> {
     if (this.#stop.signal.aborted) return { kind: 'unavailable', text: 'the embedded store is closing' }
     return new Promise((settle) => {
-      this.#waiting.push({ received, settle })
+      this.#queue.add(received, settle)
       this.#writing ??= this.#writeWaiting()
     })
   }
@@ -84,10 +69,10 @@ export class StoreWriter {
   }
 
   async #writeWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (!this.#queue.isEmpty) {
       // Requests that arrived during the last transaction are accepted first, so that they share the next one.
       await turnOfTheLoop()
-      const batch = this.#decodeBatch()
+      const batch = this.#queue.nextBatch(this.#clock.nowNs())
       if (batch.length === 0) continue
       await this.#write(batch)
       await this.#makeRoom()
@@ -95,26 +80,8 @@ export class StoreWriter {
     this.#writing = undefined
   }
 
-  #decodeBatch(): Decoded[] {
-    const batch: Decoded[] = []
-    let rows = 0
-    let bytes = 0
-    while (this.#waiting.length > 0 && rows < ROWS_PER_TRANSACTION && bytes < BYTES_PER_TRANSACTION) {
-      const { received, settle } = this.#waiting.shift()!
-      const result = decodeReceived(received, this.#limits, this.#clock.nowNs())
-      if ('kind' in result) {
-        settle(result)
-        continue
-      }
-      rows += rowsOf(result.arrival)
-      bytes += result.bodyBytes
-      batch.push({ arrival: result.arrival, settle })
-    }
-    return batch
-  }
-
   /** Writes a batch. If that fails, requests are written one by one, so that one of them cannot fail the others. */
-  async #write(batch: readonly Decoded[]): Promise<void> {
+  async #write(batch: readonly Piece[]): Promise<void> {
     try {
       await this.#db.write((tx) =>
         insertArrivals(
@@ -123,14 +90,14 @@ export class StoreWriter {
           this.#clock.nowMs(),
         ),
       )
-      for (const { arrival, settle } of batch) settle(keptReceipt(arrival))
+      for (const { written } of batch) written()
     } catch (error) {
       if (batch.length > 1) {
         for (const one of batch) await this.#write([one])
         return
       }
       this.#log.error({ event: 'observe.write_failed', error: String(error) }, 'The embedded store could not write')
-      for (const { settle } of batch) settle({ kind: 'unavailable', text: 'the embedded store could not write' })
+      for (const { failed } of batch) failed({ kind: 'unavailable', text: 'the embedded store could not write' })
     }
   }
 
@@ -194,12 +161,6 @@ export class StoreWriter {
       )
     }
   }
-}
-
-function keptReceipt({ rejectedSpans }: Arrival): Receipt {
-  if (rejectedSpans === 0) return { kind: 'kept', partialSuccess: undefined }
-  const message = 'spans without trace id or span id belong to no trace'
-  return { kind: 'kept', partialSuccess: { rejected: BigInt(rejectedSpans), message } }
 }
 
 const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
