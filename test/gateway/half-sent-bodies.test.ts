@@ -116,7 +116,7 @@ describe.each(paths)('X-3: %s', (_, fastPath, newSender, refused) => {
     ['without a token', false],
     ['with one token', true],
   ])('%s', (_name, hasToken) => {
-    test('what is announced keeps nobody waiting, and of half-sent bodies the oldest can finish', async () => {
+    test('announced bytes keep no other sender waiting, and of half-sent bodies the oldest can finish', async () => {
       const sink = await CountingSink.start()
       onTestFinished(() => sink[Symbol.asyncDispose]())
       const gateway = await startGateway(

@@ -4,6 +4,7 @@ import { ErrorCode, FrameType, frameHead, PREFACE, settingsFrame, uint32 } from 
 import type { Http2Head } from './request-head.ts'
 import { ServerSession, type SessionSocket, type StreamHandler } from './server-session.ts'
 import type { ServerStream } from './server-stream.ts'
+import { UnsentBudget } from './unsent-budget.ts'
 
 export type Field = readonly [name: string, value: string]
 
@@ -140,6 +141,7 @@ export interface SeenRequest {
 }
 
 export interface TestSessionOptions {
+  readonly unsent?: UnsentBudget
   readonly maxStreams?: number
   /** Called for each request, before its body. By default, a request is answered when it has ended. */
   readonly onStream?: (stream: ServerStream, seen: SeenRequest) => void
@@ -167,14 +169,19 @@ export class TestSession implements StreamHandler {
   readonly #onStream: (stream: ServerStream, seen: SeenRequest) => void
   #read = 0
 
-  constructor({ maxStreams = 100, onStream = answerAtEnd, isGreeted = true }: TestSessionOptions = {}) {
+  constructor({
+    maxStreams = 100,
+    onStream = answerAtEnd,
+    isGreeted = true,
+    unsent = new UnsentBudget(),
+  }: TestSessionOptions = {}) {
     this.#onStream = onStream
     const hold = {
       holdReading: (reason: string) => void this.holds.push(`hold ${reason}`),
       releaseReading: (reason: string) => void this.holds.push(`release ${reason}`),
     }
     const socket = this.socket as unknown as SessionSocket
-    this.session = new ServerSession(socket, hold, this, { maxStreams, nowMs: () => this.nowMs })
+    this.session = new ServerSession(socket, hold, this, { maxStreams, nowMs: () => this.nowMs, unsent })
     if (isGreeted) this.socket.emit('data', greeting)
   }
 

@@ -29,6 +29,7 @@ import {
 } from './server-session.harness.ts'
 import { ServerSession } from './server-session.ts'
 import type { ServerStream } from './server-stream.ts'
+import { UnsentBudget } from './unsent-budget.ts'
 
 const { DATA, HEADERS, CONTINUATION, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PUSH_PROMISE } = FrameType
 const PRIORITY_TYPE = FrameType.PRIORITY
@@ -545,6 +546,20 @@ describe('an answer', () => {
     expect(await session.feed(headers(3, get))).not.toEqual([])
   })
 
+  test('counts while it waits, and ends its stream if too much waits already', async () => {
+    const unsent = new UnsentBudget(250_000)
+    const session = await open({ onStream: answering(100_000), unsent })
+    await session.feed(settings([Setting.INITIAL_WINDOW_SIZE, 0]), headers(1, get), headers(3, get))
+    expect(unsent.heldBytes).toBe(200_000)
+    expect(await session.feed(headers(5, get))).toEqual(['HEADERS 5', 'RST_STREAM 5 ENHANCE_YOUR_CALM'])
+    await session.feed(update(1, 40_000))
+    expect(unsent.heldBytes).toBe(160_000)
+    await session.feed(update(3, 100_000), update(0, 1_000_000))
+    expect(unsent.heldBytes).toBe(60_000)
+    await session.feed(rst(1))
+    expect(unsent.heldBytes).toBe(0)
+  })
+
   test('makes the connection wait while the socket is full, with one listener', async () => {
     const session = await open({ onStream: answering(200_000, 10) })
     await session.feed(update(0, MAX_WINDOW - STREAM_WINDOW), settings([Setting.INITIAL_WINDOW_SIZE, 1_000_000]))
@@ -958,7 +973,7 @@ describe('a client of node:http2', () => {
           throw error
         },
       }
-      new ServerSession(socket, hold, handler, { maxStreams: 10, nowMs: Date.now })
+      new ServerSession(socket, hold, handler, { maxStreams: 10, nowMs: Date.now, unsent: new UnsentBudget() })
       socket.on('error', () => {})
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -24,6 +24,7 @@ import { areTrailers, type Http2Head, readHttp2Head, withOtherTimeout } from './
 import { ResetLimit } from './reset-limit.ts'
 import { headerBlock } from './response-headers.ts'
 import { ServerStream, type StreamOutput } from './server-stream.ts'
+import type { UnsentBudget } from './unsent-budget.ts'
 
 /** Begins the streams of a session. Its methods must not throw. */
 export interface StreamHandler {
@@ -37,6 +38,8 @@ export interface StreamHandler {
 export interface SessionSettings {
   readonly maxStreams: number
   readonly nowMs: () => number
+  /** Shared by all sessions of a listener. */
+  readonly unsent: UnsentBudget
 }
 
 /** The parts of a socket that a session uses. */
@@ -98,6 +101,7 @@ export class ServerSession implements StreamOutput {
     maxListBytes: MAX_HEADER_LIST_BYTES,
     maxFields: MAX_HEADER_FIELDS,
   })
+  readonly #unsent: UnsentBudget
   readonly #pings = new PingLimit()
   readonly #resets = new ResetLimit()
   readonly #streams = new Map<number, ServerStream>()
@@ -126,12 +130,18 @@ export class ServerSession implements StreamOutput {
   #sendTableBytes = HPACK_TABLE_BYTES
   #confirmsTableSize = false
 
-  constructor(socket: SessionSocket, hold: UnsentHold, handler: StreamHandler, { maxStreams, nowMs }: SessionSettings) {
+  constructor(
+    socket: SessionSocket,
+    hold: UnsentHold,
+    handler: StreamHandler,
+    { maxStreams, nowMs, unsent }: SessionSettings,
+  ) {
     this.#socket = socket
     this.#output = new FrameWriter(socket, hold)
     this.#handler = handler
     this.#maxStreams = maxStreams
     this.nowMs = nowMs
+    this.#unsent = unsent
     socket.on('data', this.#onData)
     socket.on('end', this.#onGone)
     socket.on('close', this.#onGone)
@@ -188,7 +198,7 @@ export class ServerSession implements StreamOutput {
       const piece = unsent[0]!
       const bytes = Math.min(piece.length, stream.sendWindow, this.#sendWindow, MAX_FRAME_BYTES)
       if (bytes <= 0) {
-        this.#blocked.add(stream)
+        this.#holdUnsent(stream)
         return
       }
       stream.sendWindow -= bytes
@@ -198,12 +208,12 @@ export class ServerSession implements StreamOutput {
       const endsStream = unsent.length === 0 && stream.isBodyComplete && !stream.hasTrailers
       this.#sendData(stream.id, bytes === piece.length ? piece : piece.subarray(0, bytes), endsStream)
       if (endsStream) {
-        this.#blocked.delete(stream)
+        this.#unblock(stream)
         stream.sentEnd()
         return
       }
     }
-    this.#blocked.delete(stream)
+    this.#unblock(stream)
     if (!stream.isBodyComplete) return
     if (stream.hasTrailers) {
       stream.emit('wantTrailers')
@@ -227,7 +237,7 @@ export class ServerSession implements StreamOutput {
 
   forget(stream: ServerStream): void {
     this.#streams.delete(stream.id)
-    this.#blocked.delete(stream)
+    this.#unblock(stream)
     this.#handler.streamEnded()
     if (this.#streams.size === 0 && this.#lastAcceptedId !== MAX_WINDOW) this.#end()
   }
@@ -536,6 +546,25 @@ export class ServerSession implements StreamOutput {
 
   #isIdle(streamId: number): boolean {
     return streamId > this.#lastStreamId || streamId % 2 === 0
+  }
+
+  /** Keeps the unsent part of a response until the client grants a window, if there is room for it. */
+  #holdUnsent(stream: ServerStream): void {
+    const bytes = stream.unsent.reduce((sum, { length }) => sum + length, 0)
+    this.#unsent.release(stream.heldBytes)
+    stream.heldBytes = 0
+    if (!this.#unsent.hold(bytes)) {
+      stream.close(ErrorCode.ENHANCE_YOUR_CALM)
+      return
+    }
+    stream.heldBytes = bytes
+    this.#blocked.add(stream)
+  }
+
+  #unblock(stream: ServerStream): void {
+    if (!this.#blocked.delete(stream)) return
+    this.#unsent.release(stream.heldBytes)
+    stream.heldBytes = 0
   }
 
   #sendBlocked(): void {

@@ -45,6 +45,8 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   /** Whether the body of the response is complete; it may still be unsent. */
   isBodyComplete = false
   hasTrailers = false
+  /** The unsent bytes that the session has counted since the stream began to wait. */
+  heldBytes = 0
   readonly #output: StreamOutput
   /** The declared length of the body of the request that has not arrived; -1 without a declaration. */
   #missingBytes: number
@@ -86,7 +88,8 @@ export class ServerStream extends EventEmitter implements Http2Stream {
 
   /** Takes a piece of the body, which the stream may keep. Returns whether the body is still within its declared length. */
   receive(piece: Buffer): boolean {
-    this.#active()
+    // What arrives after the response does not show that the client reads the response.
+    if (!this.isBodyComplete) this.#active()
     if (this.#missingBytes >= 0) {
       if (piece.length > this.#missingBytes) return false
       this.#missingBytes -= piece.length

@@ -15,8 +15,9 @@ import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { encodeGrpcMessage, frame } from '../wire/grpc-wire.ts'
+import { UNSENT_MS } from './discard-limits.ts'
 
-const { NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
 /** The error that ends a call. Fields other than code and message are sent in the status details. */
 export interface GrpcError extends RpcStatus {
@@ -58,6 +59,7 @@ export function sendMessage(stream: Http2Stream, framed: Uint8Array, expiresAt?:
   stream.respond(headers, beforeTrailers)
   stream.once('wantTrailers', sendOkTrailers)
   stream.end(framed)
+  if (!stream.closed) stream.setTimeout(UNSENT_MS, () => stream.close(NGHTTP2_CANCEL))
 }
 
 function sendOkTrailers(this: Http2Stream): void {

@@ -105,7 +105,7 @@ export class GrpcExport implements BodySource, RefusableBody {
   /** Ends the call if its message has stopped arriving or is not complete at the client's deadline (P-23). */
   endIfSlow(nowMs: number, idleBodyTimeoutMs: number): void {
     if (this.#isOver || this.#hasEnded) return
-    // A message that arrived in one piece, but whose stream does not end, can be refused from now on.
+    // A message that arrived in one piece, but did not end its stream, can be refused from now on.
     if (this.#gotBytes > 0) this.#context.ingest.reserveArrived(this.#call!, 0, this)
     const { deadlineMs } = this.#start
     if (deadlineMs !== undefined && nowMs >= deadlineMs) {

@@ -123,6 +123,7 @@ export interface Harness {
 export async function startFront(
   options: {
     clock?: Clock
+    listenerClock?: Clock
     maxBodyBytes?: number
     inspectInflatedSize?: InflatedSizeInspection
     health?: GrpcHealthSettings
@@ -161,7 +162,7 @@ export async function startFront(
     { address: { host: '127.0.0.1', port: 0 } },
     { grpc: front, http: noHttp },
     { ...defaultListenerSettings, fastPath: isOnFastPath(), ...options.settings },
-    { clock: systemClock, random: () => 0.5, log: silentLog, metrics: new MetricRegistry() },
+    { clock: options.listenerClock ?? systemClock, random: () => 0.5, log: silentLog, metrics: new MetricRegistry() },
   )
   const { port } = listener.address
   return { ingest, front, health, listener, endings, aborted, port, address: `127.0.0.1:${port}` }

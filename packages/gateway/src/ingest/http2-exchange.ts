@@ -2,7 +2,7 @@ import { constants, type OutgoingHttpHeaders } from 'node:http2'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import type { Http2Head } from '../http2/request-head.ts'
-import { DISCARD_MS } from './discard-limits.ts'
+import { DISCARD_MS, UNSENT_MS } from './discard-limits.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { Peer } from './listener-connection.ts'
 import type { Framing } from './request-validator.ts'
@@ -60,10 +60,12 @@ export class Http2Exchange extends HttpExchange {
       stream.respond(fields)
       stream.end(body)
     }
-    stream.setTimeout(this.isBodyOver ? 0 : DISCARD_MS, () => this.cut())
+    if (!stream.closed) stream.setTimeout(this.isBodyOver ? UNSENT_MS : DISCARD_MS, () => this.cut())
   }
 
-  protected override finish(): void {}
+  protected override finish(): void {
+    this.#stream.setTimeout(UNSENT_MS)
+  }
 
   protected override writeContinue(): void {
     this.#stream.additionalHeaders({ ':status': 100 })

@@ -4,7 +4,7 @@ import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
 
-/** A body whose end has not arrived, so that it can be refused. */
+/** A body that is still arriving, so that it can be refused. */
 export interface RefusableBody {
   /** Whether the gateway itself has paused reading. */
   readonly isPaused: boolean
@@ -25,7 +25,7 @@ export interface Ingest {
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
   /**
-   * Reserves memory for bytes that have arrived of a body whose end has not, in steps. Until `bodyEnded`, the body may be refused
+   * Reserves memory, in steps, for what has arrived of a body that is still arriving. Until `bodyEnded`, the body may be refused
    * later if the budget is exhausted and other bodies have made more progress.
    */
   reserveArrived(call: ExportCall, bytes: number, body: RefusableBody): Refusal | undefined

@@ -13,6 +13,7 @@ import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { type Http2Head, readHttp2Head } from '../http2/request-head.ts'
 import { ServerSession } from '../http2/server-session.ts'
+import { UnsentBudget } from '../http2/unsent-budget.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
 import { FastConnection, type FastRequests } from './fast-connection.ts'
@@ -116,6 +117,7 @@ class OpenListener implements Listener {
   /** Sockets in the TLS handshake, by address and port of the peer. */
   readonly #handshakes = new Map<string, Slot>()
   readonly #scheduler = new RejectedConnectionScheduler()
+  readonly #unsent = new UnsentBudget()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
@@ -301,7 +303,7 @@ class OpenListener implements Listener {
         failed: (error) =>
           log.error({ event: 'http2.failed', err: error }, 'an HTTP/2 connection failed inside the gateway'),
       },
-      { maxStreams: this.#settings.maxStreamsPerConnection, nowMs: () => clock.nowMs() },
+      { maxStreams: this.#settings.maxStreamsPerConnection, nowMs: () => clock.nowMs(), unsent: this.#unsent },
     )
   }
 

@@ -11,7 +11,7 @@ export interface ArrivingBodyOwner {
   refuse(): void
 }
 
-/** A body whose end has not arrived, and the memory that is reserved for what has. */
+/** A body that is still arriving, and the memory that is reserved for what has arrived. */
 export class ArrivingBody {
   readonly tokenId: string | undefined
   readonly owner: ArrivingBodyOwner

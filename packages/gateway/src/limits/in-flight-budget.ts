@@ -8,7 +8,7 @@ const TOKEN_SHARE = 0.25
  * has announced.
  *
  * When the budget or the share of a token is full, the body with the least progress is refused, so that the others can be
- * completed. Only a body whose end has not arrived can be refused. A token whose only body exceeds the share may hold it; otherwise that
+ * completed. Only a body that is still arriving can be refused. If the only body of a token exceeds the share, it is accepted; otherwise that
  * body could never pass. Requests without a token count only towards the total.
  */
 export class InFlightBudget {
