@@ -72,7 +72,10 @@ export async function diffOf(
     newMode: after?.mode,
     isRenamed: oldPath !== newPath,
     isTooLarge,
-    diff: isTooLarge || before?.oid === after?.oid ? '' : textDiff(old, fresh, { oldPath, newPath }),
+    diff:
+      isTooLarge || before?.oid === after?.oid
+        ? ''
+        : repository.admittedText(textDiff(old, fresh, { oldPath, newPath })),
   }
 }
 

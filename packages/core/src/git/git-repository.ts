@@ -75,6 +75,11 @@ export class GitRepository {
     return this.#limit === undefined ? object : { ...object, message: this.#limit.admit(object.message) }
   }
 
+  /** Returns the text for an answer that the limit of the request admits. */
+  admittedText(text: string): string {
+    return this.#limit === undefined ? text : this.#limit.admit(text)
+  }
+
   async commitHeader(oid: string): Promise<CommitHeader> {
     return commitHeaderOf(await this.#get(oid, 'commit'))
   }

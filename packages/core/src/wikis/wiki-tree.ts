@@ -68,7 +68,7 @@ export async function findText(repository: GitRepository, { oid }: PageEntry): P
 export async function textOf(repository: GitRepository, page: PageEntry): Promise<string> {
   const text = await findText(repository, page)
   if (text === undefined) throw tooLarge('The page has', MAX_PAGE_BYTES)
-  return text
+  return repository.admittedText(text)
 }
 
 /** Returns the texts of pages, in the order of the pages. @throws DomainError `impossible` if they are too long together */

@@ -22,8 +22,11 @@ export class TextLimit implements ReadLimit {
   }
 
   admit(text: string): string {
+    const before = this.#characters
     this.#characters += text.length
     if (this.#characters <= this.#maxCharacters) return text
+    // The text that exceeds the limit is kept, because it may be the one that is too large.
+    if (this.#isCut && before <= this.#maxCharacters) return text
     if (this.#isCut && this.#characters <= 2 * this.#maxCharacters) return text.length > SHORT_LENGTH ? '' : text
     throw new ReadLimitExceeded(`A request may read at most ${this.#maxCharacters} characters`)
   }
