@@ -80,6 +80,7 @@ export * from './hooks/hook-git-facts.ts'
 export * from './hooks/hook-listings.ts'
 export * from './hooks/hook-log.ts'
 export { endHookCall, findCallOfPayload, getHookCall, insertHookCall } from './hooks/hook-log-store.ts'
+export { type NotedDiff, readNotedDiff } from './hooks/hook-noted-diff.ts'
 export {
   createHook,
   getProjectHook,

@@ -101,11 +101,15 @@ const inBytes = (headers: Readonly<Record<string, string>>) =>
 
 const tokenHeader = (core: Core): string => `X-${headerName(core.settings.serviceName)}-Token`
 
+/** Receivers recognise GitLab by its own spelling, which differs from that in the names of headers. */
+const product = ({ settings: { serviceName } }: Core): string =>
+  serviceName === 'gitlab' ? 'GitLab' : headerName(serviceName)
+
 function ownHeaders(core: Core, { secrets }: Hook, { event, eventUuid, idempotencyKey }: CallFacts) {
   const name = headerName(core.settings.serviceName)
   return {
     'Content-Type': 'application/json',
-    'User-Agent': `${name}/${serviceVersion.version}`,
+    'User-Agent': `${product(core)}/${serviceVersion.version}`,
     'Idempotency-Key': idempotencyKey,
     [`X-${name}-Event`]: hookSwitches[event].event,
     [`X-${name}-Webhook-UUID`]: newUuid(core),

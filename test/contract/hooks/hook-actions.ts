@@ -129,6 +129,8 @@ export const hookActions: readonly HookAction[] = [
   rest('changed', 'PUT', '/milestones/{milestones}', { title: 'First' }),
   rest('closed', 'PUT', '/milestones/{milestones}', { state_event: 'close' }, 'milestone_events milestone close'),
   rest('reopened', 'PUT', '/milestones/{milestones}', { state_event: 'activate' }, 'milestone_events milestone reopen'),
+  rest('to delete', 'POST', '/milestones', { title: 'Two' }, 'milestone_events milestone create'),
+  rest('deleted', 'DELETE', '/milestones/{milestones}', undefined, 'milestone_events milestone delete'),
   rest('in use', 'PUT', '/issues/1', { milestone_id: 1 }, 'issues_events issue update'),
 
   rest('created', 'POST', '/wikis', { title: 'Home', content: 'Hi' }, 'wiki_page_events wiki_page create'),

@@ -1,5 +1,7 @@
 import type { AwardEmojiRecord } from '../award-emoji/award-emoji.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { DescribedMilestone } from '../milestones/milestone.ts'
+import { findMilestone } from '../milestones/milestone-store.ts'
 import type { Project } from '../model/project.ts'
 import type { Changes } from '../operations/event.ts'
 import type { ReleaseLinkRecord, ReleaseRecord } from '../releases/release.ts'
@@ -45,6 +47,13 @@ export async function readReleaseFacts(
   if (release === undefined) return { release: recordIn<ReleaseRecord>(changes), links: [] }
   return { release, links: await linksOfReleases(context, [release.id]) }
 }
+
+/** Returns a milestone of the project; one that has been removed as the values of its event have it. */
+export const readMilestoneFacts = async (
+  context: ReadContext,
+  project: Project,
+  { id, changes }: { readonly id: number; readonly changes: Changes },
+): Promise<DescribedMilestone> => (await findMilestone(context, project, id)) ?? recordIn<DescribedMilestone>(changes)
 
 /** Returns the tag of the newest release. */
 export async function findNewestReleaseTag({ db }: ReadContext, projectId: number): Promise<string | undefined> {

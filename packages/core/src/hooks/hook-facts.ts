@@ -9,8 +9,6 @@ import type { DescribedMergeRequest } from '../merge-requests/merge-request.ts'
 import { findMergeRequest, findMergeRequestsById } from '../merge-requests/merge-request-list-store.ts'
 import { headPipelinesOf } from '../merge-requests/merge-request-pipelines.ts'
 import { mergeRequestTables } from '../merge-requests/merge-request-store.ts'
-import type { DescribedMilestone } from '../milestones/milestone.ts'
-import { getMilestone } from '../milestones/milestone-store.ts'
 import type { Project } from '../model/project.ts'
 import type { ActingUser } from '../model/user.ts'
 import type { NoteRecord } from '../notes/note.ts'
@@ -32,6 +30,8 @@ export interface ProjectFacts {
   readonly project: Project
   /** The name of its group, or of the user that owns it. */
   readonly namespace: string
+  /** Its name, after the names of all its groups. */
+  readonly nameWithNamespace: string
 }
 
 export async function readProjectFacts(context: ReadContext, projectId: number): Promise<ProjectFacts> {
@@ -41,10 +41,11 @@ export async function readProjectFacts(context: ReadContext, projectId: number):
     groupId === undefined
       ? context.db
           .selectFrom('users')
-          .select('name')
+          .select(['name', 'name as full_name'])
           .where('id', '=', ownerId ?? 0)
-      : context.db.selectFrom('groups').select('name').where('id', '=', groupId)
-  return { project, namespace: (await owner.executeTakeFirst())?.name ?? '' }
+      : context.db.selectFrom('groups').select(['name', 'full_name']).where('id', '=', groupId)
+  const { name = '', full_name = '' } = (await owner.executeTakeFirst()) ?? {}
+  return { project, namespace: name, nameWithNamespace: `${full_name} / ${project.name}` }
 }
 
 /** An issue or merge request with its labels, ordered by name. */
@@ -127,9 +128,6 @@ export async function readLabelFacts(
     .execute()
   return new Map(rows.map((row) => [row.name, fromRow(describedLabelFields, row)]))
 }
-
-export const readMilestoneFacts = (context: ReadContext, project: Project, id: number): Promise<DescribedMilestone> =>
-  getMilestone(context, project, id)
 
 export interface PipelineFacts {
   readonly pipeline: Pipeline

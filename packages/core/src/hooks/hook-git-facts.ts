@@ -49,7 +49,8 @@ async function pathsOf(git: GitRepository, oid: string): Promise<ChangedPaths> {
   }
 }
 
-const isCommit = async (git: GitRepository, oid: string): Promise<boolean> => (await git.find(oid))?.type === 'commit'
+export const isCommit = async (git: GitRepository, oid: string): Promise<boolean> =>
+  (await git.find(oid))?.type === 'commit'
 
 /** Returns a commit, or `undefined` if it does not exist any more. */
 export async function readHookCommit(core: Core, project: Project, oid: string): Promise<HistoryCommit | undefined> {

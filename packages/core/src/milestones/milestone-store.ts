@@ -47,13 +47,22 @@ export const listedMilestones = ({ db }: ReadContext) =>
 
 /** @throws DomainError `not_found`, also for a milestone of another parent */
 export async function getMilestone(
-  { db }: ReadContext,
+  context: ReadContext,
   parent: ParentWithPath,
   id: number,
 ): Promise<DescribedMilestone> {
+  const milestone = await findMilestone(context, parent, id)
+  if (milestone === undefined) throw notFound()
+  return milestone
+}
+
+export async function findMilestone(
+  { db }: ReadContext,
+  parent: ParentWithPath,
+  id: number,
+): Promise<DescribedMilestone | undefined> {
   const row = await milestoneById[parent.kind].run(db, id, parent.id)
-  if (row === undefined) throw notFound()
-  return describedMilestoneOf(row, parent)
+  return row && describedMilestoneOf(row, parent)
 }
 
 const milestoneByIdIn = (kind: ParentRef['kind']) =>

@@ -8,10 +8,12 @@ import {
   readHookCommit,
   readHookTag,
   readHookWikiPage,
+  readNotedDiff,
   readSnippetContent,
   titleOf,
 } from '@penstock/core'
-import { commitJson, type Json, NO_SHA, withImageUrls } from '../payloads/shared-objects.ts'
+import { notedDiffJson } from '../payloads/note-position.ts'
+import { commitJson, type Json, NO_SHA, REDACTED, withImageUrls } from '../payloads/shared-objects.ts'
 
 type Completion = (core: Core, project: Project, payload: Json) => Promise<Json>
 
@@ -35,6 +37,22 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
     ...payload,
     object_attributes: await withLastCommit(core, project, payload.object_attributes as Json),
   }),
+  pipelineEvents: async (core, project, payload) => {
+    const { sha } = payload.object_attributes as { readonly sha: string | null }
+    const commit = sha === null ? undefined : await readHookCommit(core, project, sha)
+    if (commit === undefined) return payload
+    const stored = commitJson(commit, project, core.settings.externalUrl)
+    const recorded = known((payload.commit ?? {}) as Json)
+    const author = { ...stored.author, ...known((recorded.author ?? {}) as Json) }
+    return { ...payload, commit: { ...stored, ...recorded, author } }
+  },
+  jobEvents: async (core, project, payload) => {
+    const commit = payload.sha === null ? undefined : await readHookCommit(core, project, String(payload.sha))
+    if (commit === undefined) return payload
+    const { author, message } = commit
+    const stored = { message, author_name: author.name, author_email: author.email }
+    return { ...payload, commit: { ...(payload.commit as Json), ...stored, ...known(payload.commit as Json) } }
+  },
   releasesEvents: async (core, project, payload) => {
     const { id } = payload.commit as { readonly id: string }
     const commit = await readHookCommit(core, project, id)
@@ -65,7 +83,30 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
   },
 }
 
-async function completeNote(core: Core, project: Project, payload: Json): Promise<Json> {
+/** Returns the members that have a value: a record may leave some out, and has no addresses. */
+const known = (json: Json): Json =>
+  Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== '' && value !== REDACTED))
+
+/** Returns the attributes of a note with the diff that it is about. */
+async function withNotedDiff(core: Core, project: Project, note: Json): Promise<Json> {
+  const position = note.position as Json | null | undefined
+  if (position?.position_type !== 'text') return note
+  const noted = await readNotedDiff(core, project, {
+    baseSha: String(position.base_sha),
+    headSha: String(position.head_sha),
+    oldPath: position.old_path as string | undefined,
+    newPath: position.new_path as string | undefined,
+    oldLine: position.old_line as number | null,
+    newLine: position.new_line as number | null,
+  })
+  return noted === undefined ? note : { ...note, line_code: noted.lineCode ?? null, st_diff: notedDiffJson(noted) }
+}
+
+async function completeNote(core: Core, project: Project, given: Json): Promise<Json> {
+  // The note of a reaction to one is apart from the attributes of the reaction.
+  const name = given.note === undefined ? 'object_attributes' : 'note'
+  const payload = { ...given, [name]: await withNotedDiff(core, project, given[name] as Json) }
+
   const { commit: noted, snippet, merge_request: mergeRequest } = payload as Readonly<Record<string, Json | undefined>>
   if (noted !== undefined) {
     const commit = await readHookCommit(core, project, String(noted.id))

@@ -70,6 +70,7 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'milestone.created': milestoneSource('create'),
   'milestone.closed': milestoneSource('close'),
   'milestone.reopened': milestoneSource('reopen'),
+  'milestone.removed': milestoneSource('delete'),
   'pipeline.created': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
   'pipeline.updated': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
   'deployment.created': { switches: ['deploymentEvents'], eventsOf: deploymentEvents },
@@ -224,7 +225,8 @@ function milestoneSource(action: MilestoneFacts['action']): EventSource {
     switches: ['milestoneEvents'],
     async eventsOf(context, event) {
       const facts = await readProjectFacts(context, event.projectId)
-      const milestone = await readMilestoneFacts(context, facts.project, event.objectId)
+      const { objectId: id, changes = none.changes } = event
+      const milestone = await readMilestoneFacts(context, facts.project, { id, changes })
       const payload = milestonePayload({ facts, milestone, action }, context.core.settings.externalUrl)
       return [{ event: 'milestoneEvents', payload }]
     },

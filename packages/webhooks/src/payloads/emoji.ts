@@ -10,7 +10,7 @@ export interface EmojiFacts extends AwardFacts {
 
 const awardableTypes = { issue: 'Issue', merge_request: 'MergeRequest', snippet: 'Snippet', note: 'Note' } as const
 
-/** Returns the payload. A commit, and the content of a snippet, are added when it is sent. */
+/** Returns the payload. A commit, a diff and the content of a snippet are added when it is sent. */
 export function emojiPayload({ facts, user, award, note, on, action }: EmojiFacts, externalUrl: string): Json {
   const { project } = facts
   const url = notedUrl({ facts, on }, externalUrl)

@@ -37,7 +37,7 @@ export function jobPayload(event: JobFacts, externalUrl: string): Json {
     pipeline_id: pipeline.id,
     runner: runnerJson(job),
     project_id: facts.project.id,
-    project_name: facts.project.fullPath,
+    project_name: facts.nameWithNamespace,
     user: recordedUserJson(job.user ?? pipeline.user),
     commit: {
       id: pipeline.id,

@@ -8,6 +8,7 @@ import {
 } from '@penstock/core'
 import { issueAttributes } from './issue.ts'
 import { mergeRequestAttributes } from './merge-request.ts'
+import { positionJson } from './note-position.ts'
 import {
   commitUrl,
   hookTime,
@@ -29,7 +30,7 @@ export interface NoteEventFacts extends NoteFacts {
 export const isConfidential = ({ note, on }: NoteFacts): boolean =>
   note.isInternal || (on.kind === 'issue' && on.issue.isConfidential)
 
-/** Returns the payload. A commit, and the content of a snippet, are added when it is sent. */
+/** Returns the payload. A commit, a diff and the content of a snippet are added when it is sent. */
 export function notePayload(event: NoteEventFacts, externalUrl: string): Json {
   const { facts, user } = event
   return {
@@ -53,7 +54,7 @@ type NotedInProject = Pick<NoteEventFacts, 'facts' | 'on'>
 /** Returns a note as its own events and those of its reactions show it. */
 export function noteAttributes(event: NoteInProject, externalUrl: string): Json {
   const { note } = event
-  const position = note.position ?? null
+  const position = note.position === undefined ? null : positionJson(note.position)
   const body = withImageUrls(note.body, event.facts.project.fullPath, externalUrl)
   return {
     id: note.id,

@@ -67,5 +67,5 @@ const pusherJson = (user: User | undefined, externalUrl: string) => ({
   user_name: user?.name ?? '',
   user_username: user?.username ?? '',
   user_email: user?.publicEmail ?? '',
-  user_avatar: user === undefined ? null : userAvatar(user, externalUrl),
+  user_avatar: (user && userAvatar(user, externalUrl)) ?? '',
 })
