@@ -21,7 +21,7 @@ interface Begun {
   rejectedSpans: number
 }
 
-/** What one transaction writes of one request. */
+/** The part of a request that one transaction writes. */
 export interface Piece {
   readonly arrival: Arrival
   /** To be called after the transaction. */

@@ -13,14 +13,14 @@ export interface GroupedJobs {
 
 /**
  * Returns whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`, and
- * a package, which contains its pipeline too, has no `stage`.
+ * a package, which contains its pipeline too, has a `package_type`.
  */
 export function isRestJob(body: unknown): body is RestJob {
   return (
     isObject(body) &&
     isObject(body.pipeline) &&
-    ['id', 'status', 'name', 'stage'].every((key) => key in body) &&
-    !['jobs', 'bridges'].some((key) => key in body)
+    ['id', 'status', 'name'].every((key) => key in body) &&
+    !['jobs', 'bridges', 'package_type'].some((key) => key in body)
   )
 }
 
