@@ -135,6 +135,7 @@ export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-rep
 export { booleanOfWord } from './kit/boolean-words.ts'
 export { MAX_INTEGER } from './kit/common-fields.ts'
 export * from './kit/domain-error.ts'
+export { errorTexts } from './kit/error-texts.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export { headerName } from './kit/header-name.ts'
 export * from './kit/listing.ts'

@@ -117,7 +117,7 @@ export const setHookHeader = steps(
   { name: 'setHookHeader', input: setHookKeyInput, ...writes },
   async (context, { hookId, key, value }): Promise<void> => {
     if (key.length > MAX_HEADER_NAME) {
-      throw new DomainError({ code: 'parameters', problems: [{ path: ['key'], problem: 'name_too_long' }] })
+      throw new DomainError({ code: 'parameters', problems: [{ path: ['key'], problem: 'too_long', max: 255 }] })
     }
     await changeHook(context, hookId, async (before) => {
       const customHeaders = { ...before.secrets.customHeaders, [key]: value }

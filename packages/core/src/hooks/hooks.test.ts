@@ -157,7 +157,7 @@ test('single headers and variables are set and removed', async () => {
     message: 'Illegal key or value',
   })
   expect(await perform(setHookHeader, { key: 'x'.repeat(256), value: '1' }).catch(failure)).toMatchObject({
-    problems: [{ problem: 'name_too_long' }],
+    problems: [{ problem: 'too_long', max: 255 }],
   })
   await perform(setHookUrlVariable, { key: 'key', value: 'k2' })
   // The expanded URL has changed.

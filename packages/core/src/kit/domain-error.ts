@@ -14,8 +14,8 @@ export interface ParameterProblem {
     | 'unknown_value'
     /** Has the right type and format, but this value is excluded. */
     | 'value_not_allowed'
-    /** Longer than 255 characters. */
-    | 'name_too_long'
+    /** A text with more than `max` characters. */
+    | 'too_long'
     /** Differs from the same value elsewhere in the request. */
     | 'mismatch'
     | 'mutually_exclusive'
@@ -24,6 +24,8 @@ export interface ParameterProblem {
     | 'all_or_none'
   /** The parameters that the last four kinds are about; `path` is empty then. */
   readonly names?: readonly string[]
+  /** The limit of a text that is `too_long`. */
+  readonly max?: number
 }
 
 /** The failures a caller can act on. Each adapter has one table of its answers to them. */

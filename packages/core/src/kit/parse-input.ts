@@ -49,6 +49,10 @@ function problemOf(issue: z.core.$ZodIssue): ParameterProblem {
       return { path, problem: issue.input === undefined ? 'missing' : 'invalid' }
     case 'too_small':
       return { path, problem: issue.origin === 'string' || issue.origin === 'array' ? 'empty' : 'invalid' }
+    case 'too_big':
+      return issue.origin === 'string'
+        ? { path, problem: 'too_long', max: Number(issue.maximum) }
+        : { path, problem: 'invalid' }
     case 'invalid_value':
       return { path, problem: issue.input === undefined ? 'missing' : 'unknown_value' }
     case 'custom': {

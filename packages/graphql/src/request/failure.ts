@@ -1,4 +1,4 @@
-import { DomainError, describeStorageFull, type Failure, type ParameterProblem } from '@penstock/core'
+import { DomainError, describeStorageFull, errorTexts, type Failure, type ParameterProblem } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { TOO_OFTEN } from './request-failure.ts'
 
@@ -96,9 +96,9 @@ function spamError({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQLEr
   })
 }
 
-function problemMessage({ path, names, problem }: ParameterProblem): string {
+function problemMessage({ path, names, problem, max = 0 }: ParameterProblem): string {
   const subject = (names ?? [path.join('.')]).map(humanized).join(', ')
-  return `${subject} ${problemTexts[problem]}`
+  return `${subject} ${problem === 'too_long' ? errorTexts.tooLong(max) : problemTexts[problem]}`
 }
 
 const problemTexts = {
@@ -109,12 +109,11 @@ const problemTexts = {
   exactly_one: 'are missing, exactly one must be provided',
   at_least_one: 'are missing, at least one must be provided',
   all_or_none: 'must be given together or not at all',
-  name_too_long: 'is too long (maximum is 255 characters)',
   mismatch: 'must be the same as that of the object',
   value_not_allowed: 'is not allowed',
   invalid: 'is invalid',
   unsafe_path: 'should be a valid file path',
-} satisfies Record<ParameterProblem['problem'], string>
+} satisfies Record<Exclude<ParameterProblem['problem'], 'too_long'>, string>
 
 /** `milestoneId` → `Milestone id`. */
 const humanized = (name: string): string =>

@@ -1,5 +1,5 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
-import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
+import { asFailure, DomainError, describeStorageFull, errorTexts } from '@penstock/core'
 import {
   type Incoming,
   MalformedForm,
@@ -16,7 +16,7 @@ import { RestError } from './rest-error.ts'
 import type { RestRoute } from './route.ts'
 
 /** The parts of a route that affect error messages. */
-type Wording = Pick<RestRoute, 'names' | 'invalid' | 'refusal' | 'emptyWhenMissing'>
+type Wording = Partial<Pick<RestRoute, 'method' | 'path' | 'names' | 'invalid' | 'refusal' | 'emptyWhenMissing'>>
 
 interface Answer {
   readonly status: number
@@ -26,7 +26,14 @@ interface Answer {
 
 /** The response for each failure of an operation. GitLab clients match on these statuses and texts. */
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
-  parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
+  parameters: ({ problems }, row) => {
+    const tooLong = tooLongAttributes(problems, row)
+    return {
+      status: 400,
+      body:
+        tooLong === undefined ? { error: describeProblems(problems, row) } : { message: invalidMessage(tooLong, row) },
+    }
+  },
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
   refused: ({ message, needsAdministrator, errorCode }, row) => ({
     status: needsAdministrator ? 403 : 400,
@@ -155,6 +162,25 @@ function toReply({ status, body, headers }: RestError): Reply {
     : { status, headers, json: body }
 }
 
+/**
+ * Returns the messages by attribute if a write fails only because attributes are too long: clients get them in the form of a
+ * failed validation, as on GitLab. Returns `undefined` for other problems, and for parameters of a list or of the path.
+ */
+function tooLongAttributes(
+  problems: readonly ParameterProblem[],
+  { method = 'GET', path: route = '', names }: Wording,
+): Readonly<Record<string, readonly string[]>> | undefined {
+  const isAttribute = ({ path, problem, max }: ParameterProblem) =>
+    problem === 'too_long' &&
+    max !== undefined &&
+    path.length === 1 &&
+    !isInPath(route, restName(String(path[0]), names))
+  if (method === 'GET' || !problems.every(isAttribute)) return undefined
+  return Object.fromEntries(problems.map(({ path, max }) => [path[0], [errorTexts.tooLong(max!)]]))
+}
+
+const isInPath = (route: string, name: string): boolean => route.split('/').some((segment) => segment.slice(1) === name)
+
 const texts = {
   missing: 'is missing',
   empty: 'is empty',
@@ -162,19 +188,19 @@ const texts = {
   unsafe_path: 'should be a valid file path',
   unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
-  name_too_long: 'is too long (maximum is 255 characters)',
   mismatch: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',
   at_least_one: 'are missing, at least one parameter must be provided',
   all_or_none: 'provide all or none of parameters',
-} satisfies Record<ParameterProblem['problem'], string>
+} satisfies Record<Exclude<ParameterProblem['problem'], 'too_long'>, string>
 
 function describeProblems(problems: readonly ParameterProblem[], row: Wording): string {
-  const all = problems.flatMap(({ path, problem, names }) => {
+  const all = problems.flatMap(({ path, problem, names, max = 0 }) => {
     const subject = names?.map((name) => restName(name, row.names)).join(', ') ?? restPath(path, row.names)
     const isBoth = problem === 'missing' && row.emptyWhenMissing?.includes(subject)
-    return [`${subject} ${texts[problem]}`, ...(isBoth ? [`${subject} ${texts.empty}`] : [])]
+    const text = problem === 'too_long' ? errorTexts.tooLong(max) : texts[problem]
+    return [`${subject} ${text}`, ...(isBoth ? [`${subject} ${texts.empty}`] : [])]
   })
   return [...new Set(all)].join(', ')
 }
