@@ -7,7 +7,6 @@ import {
   Kind,
   KnownArgumentNamesRule,
   ProvidedRequiredArgumentsRule,
-  print,
   ScalarLeafsRule,
   specifiedRules,
   type ValidationContext,
@@ -15,6 +14,7 @@ import {
   ValuesOfCorrectTypeRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
+import { literalsOfCorrectType } from './literals-of-correct-type.ts'
 import { redirectErrors } from './redirect-errors.ts'
 import { limitRepeatedSelections } from './repeated-selections.ts'
 import { variablesInAllowedPosition } from './variables-in-allowed-position.ts'
@@ -73,24 +73,6 @@ const missingRequiredArguments: Reword = (error, context) => {
   })
 }
 
-const argumentLiteralsIncompatible: Reword = (error, context) => {
-  const node = error.nodes![0]!
-  const argument = context.getArgument()
-  const field = context.getFieldDef()
-  const expected = context.getInputType()
-  if (argument == null || expected == null || field == null) {
-    return new GraphQLError(error.message, { ...nodesOf(error), extensions: { code: 'argumentLiteralsIncompatible' } })
-  }
-  const value = 'value' in node || node.kind.endsWith('Value') ? print(node) : ''
-  return new GraphQLError(
-    `Argument '${argument.name}' on Field '${field.name}' has an invalid value (${value}). Expected type '${expected}'.`,
-    {
-      ...nodesOf(error),
-      extensions: { code: 'argumentLiteralsIncompatible', typeName: 'Field', argumentName: argument.name },
-    },
-  )
-}
-
 const selectionMismatch: Reword = (error, context) => {
   const node = error.nodes![0]!
   const name = node.kind === Kind.FIELD ? node.name.value : context.getFieldDef()!.name
@@ -116,7 +98,7 @@ const platformRules = new Map<ValidationRule, ValidationRule>([
   [FieldsOnCorrectTypeRule, reworded(FieldsOnCorrectTypeRule, undefinedField)],
   [KnownArgumentNamesRule, reworded(KnownArgumentNamesRule, argumentNotAccepted)],
   [ProvidedRequiredArgumentsRule, reworded(ProvidedRequiredArgumentsRule, missingRequiredArguments)],
-  [ValuesOfCorrectTypeRule, reworded(ValuesOfCorrectTypeRule, argumentLiteralsIncompatible)],
+  [ValuesOfCorrectTypeRule, literalsOfCorrectType],
   [ScalarLeafsRule, reworded(ScalarLeafsRule, selectionMismatch)],
   [VariablesInAllowedPositionRule, variablesInAllowedPosition],
 ])

@@ -113,6 +113,44 @@ describe('errors in documents', () => {
     ])
   })
 
+  test.each([
+    [
+      '{ title: 5, projectPath: "root/app" }',
+      `Argument 'title' on InputObject 'CreateIssueInput' has an invalid value (5). Expected type 'String!'.`,
+      { code: 'argumentLiteralsIncompatible', typeName: 'InputObject', argumentName: 'title' },
+    ],
+    [
+      '{ title: "a", projectPath: "root/app", dueDate: "soon" }',
+      `Argument 'dueDate' on InputObject 'CreateIssueInput' has an invalid value ("soon"). Expected type 'ISO8601Date'. "soon" is not a valid date or time.`,
+      { code: 'argumentLiteralsIncompatible', typeName: 'InputObject', argumentName: 'dueDate' },
+    ],
+    [
+      '{ title: "a", projectPath: "root/app", labels: ["a", {}] }',
+      `Argument 'labels' on InputObject 'CreateIssueInput' has an invalid value ({}). Expected type 'String!'.`,
+      { code: 'argumentLiteralsIncompatible', typeName: 'InputObject', argumentName: 'labels' },
+    ],
+    [
+      '{ title: "a", projectPath: "root/app", nope: 1 }',
+      `InputObject 'CreateIssueInput' doesn't accept argument 'nope'`,
+      { code: 'argumentNotAccepted', name: 'CreateIssueInput', typeName: 'InputObject', argumentName: 'nope' },
+    ],
+    [
+      '{ projectPath: "root/app" }',
+      `Argument 'title' on InputObject 'CreateIssueInput' is required. Expected type String!`,
+      {
+        code: 'missingRequiredInputObjectAttribute',
+        argumentName: 'title',
+        argumentType: 'String!',
+        inputObjectType: 'CreateIssueInput',
+      },
+    ],
+  ])('names the faulty member of the input %s', async (input, message, extensions) => {
+    const { errors } = await answerTo(`mutation { createIssue(input: ${input}) { errors } }`)
+    expect(errors).toEqual([
+      { message, path: ['mutation', 'createIssue'], locations: [{ line: 1, column: expect.any(Number) }], extensions },
+    ])
+  })
+
   test('reports an object without selections, and a scalar with selections', async () => {
     expect(await answerTo('{ project(fullPath: "a") }')).toEqual(
       only(
