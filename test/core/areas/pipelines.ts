@@ -65,7 +65,7 @@ const one = `${list}/:pipeline_id`
 const run = { status: 'success', ref: 'main' }
 
 /** As on GitLab with project-based pipeline visibility. */
-export const pipelineReads = { may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
+export const pipelineReads = { may: { project: 10 }, visitors: 'anyone', job: true, needs: ['pipeline'] } as const
 
 /** Returns the row of a change that recorded pipelines do not allow, for those who might make it. */
 export const refused = (path: string): MatrixRow => ({

@@ -25,8 +25,8 @@ const one = `${releases}/:tag_name`
 const links = `${one}/assets/links`
 const oneLink = `${links}/:link_id`
 const needs = ['release']
-const reads = { may: { project: 20 }, visitors: 'anyone', needs } as const
-const writes = { may: { project: 30 }, needs } as const
+const reads = { may: { project: 20 }, visitors: 'anyone', job: true, needs } as const
+const writes = { may: { project: 30 }, job: true, needs } as const
 const page = { name: 'Manual', url: 'https://docs.example.test/manual' }
 
 export const area: MatrixArea = {

@@ -10,6 +10,8 @@ const suspect: SpamSuspect = {
   author: { id: 7, username: 'mira', isAdministrator: false, botHome: undefined },
   isPublic: true,
   captchaResponse: undefined,
+  address: '192.0.2.7',
+  userAgent: undefined,
 }
 
 async function verdict(replies: readonly ScriptedReply[], changes: Partial<SpamSuspect>) {

@@ -1,5 +1,6 @@
-import { DomainError, type SpamCheck } from '@penstock/core'
+import { DomainError } from '@penstock/core'
 import { HttpClient } from '@penstock/delivery'
+import type { ClosableSpamCheck } from './spam-service.ts'
 
 /** A service that verifies solutions of CAPTCHAs, with the interface that reCAPTCHA, hCaptcha and Turnstile share. */
 export interface CaptchaService {
@@ -10,12 +11,6 @@ export interface CaptchaService {
   readonly url: string
 }
 
-export interface CaptchaCheck {
-  readonly check: SpamCheck
-  /** Waits for the requests in progress. */
-  close(): Promise<void>
-}
-
 const TIMEOUT_MS = 5_000
 const RETRY_AFTER_SECONDS = 30
 
@@ -23,7 +18,7 @@ const RETRY_AFTER_SECONDS = 30
  * Returns a spam check that requires the solution of a CAPTCHA for every public text. Texts of bots are accepted
  * without one, because bots cannot solve CAPTCHAs.
  */
-export function captchaCheck({ siteKey, secret, url }: CaptchaService): CaptchaCheck {
+export function captchaCheck({ siteKey, secret, url }: CaptchaService): ClosableSpamCheck {
   const client = new HttpClient()
   return {
     async check({ isPublic, author, captchaResponse }) {

@@ -22,7 +22,7 @@ import { requireUsable } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { pinnedSettings, type Settings } from '../settings/setting-table.ts'
-import { type CaptchaCheck, captchaCheck } from './captcha-check.ts'
+import { configuredSpamCheck } from './configured-spam-check.ts'
 import { followClock } from './database-clock.ts'
 
 export const CORE_FILE = 'core.db'
@@ -88,7 +88,7 @@ export async function openCore(
     if (isNew) requireNotLost(name)
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const secretsKey = await openSecretsKey(dataDir, { db, name, acceptsNewStore })
-    const captcha = captchaOf(settings)
+    const spam = configuredSpamCheck(settings, externalUrl)
     const followed = await requireUsable(name, followClock(db, { clock, log }))
     const markup = MarkupRenderer.start()
     const geoNodeName = settings['core.geoNodeName']
@@ -98,7 +98,7 @@ export async function openCore(
       randomBytes,
       listeners: [storedTextLimit],
       localAddressReason: notGlobalReason,
-      ...(captcha && { spamCheck: captcha.check }),
+      ...(spam && { spamCheck: spam.check }),
       markup,
       settings: {
         serviceName: settings.serviceName,
@@ -114,7 +114,7 @@ export async function openCore(
     }
     const close = async () => {
       await followed.end()
-      await captcha?.close()
+      await spam?.close()
       await markup.close()
       await db.close()
     }
@@ -123,13 +123,6 @@ export async function openCore(
     await db.close()
     throw error
   }
-}
-
-function captchaOf(settings: Settings): CaptchaCheck | undefined {
-  const { 'core.captchaSiteKey': siteKey, 'core.captchaSecret': secret, 'core.captchaUrl': url } = settings
-  if (siteKey !== undefined && secret !== undefined) return captchaCheck({ siteKey, secret, url })
-  if (siteKey === undefined && secret === undefined) return undefined
-  throw new UsageError('core.captchaSiteKey and core.captchaSecret are needed together')
 }
 
 const missingCoreError = (where: string): UsageError =>

@@ -107,6 +107,19 @@ export const coreSettingRows = {
     'https://www.google.com/recaptcha/api/siteverify',
     'The URL that verifies a solution, with the interface of reCAPTCHA, hCaptcha and Turnstile. Without an answer of the service, such issues get 503.',
   ),
+  'core.spamServiceUrl': row(
+    'PENSTOCK_SPAM_SERVICE_URL',
+    url('http', 'https'),
+    undefined,
+    'The URL of a service that recognizes spam, with the interface of Akismet: `https://rest.akismet.com/1.1/comment-check`. It is asked about the texts that everyone can read, except those of bots. Spam is refused, or needs a solved CAPTCHA if one is configured. Without an answer of the service, such texts get 503.',
+  ),
+  'core.spamServiceKey': row(
+    'PENSTOCK_SPAM_SERVICE_KEY',
+    text,
+    undefined,
+    'The key for the spam service; needed together with `core.spamServiceUrl`.',
+    { secret: true },
+  ),
   'core.anonymousPerMinute': row(
     'PENSTOCK_ANONYMOUS_PER_MINUTE',
     integer(1, 10_000_000),

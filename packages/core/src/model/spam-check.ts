@@ -12,6 +12,9 @@ export interface SpamSuspect {
   readonly isPublic: boolean
   /** The author's solution of the CAPTCHA, which the spam check verifies with the CAPTCHA's service. */
   readonly captchaResponse: string | undefined
+  /** The address and the program of the client, if the text comes from a request. */
+  readonly address: string | undefined
+  readonly userAgent: string | undefined
 }
 
 export type SpamVerdict =
@@ -25,7 +28,7 @@ export type SpamCheck = (suspect: SpamSuspect) => Promise<SpamVerdict>
 
 /** Tells a spam-detection service that a text is spam. It must time out by itself. */
 export type SpamReport = (
-  suspect: Omit<SpamSuspect, 'author' | 'captchaResponse'> & {
+  suspect: Omit<SpamSuspect, 'author' | 'captchaResponse' | 'address' | 'userAgent'> & {
     readonly author: Pick<User, 'id' | 'username'> | undefined
     readonly userAgent: string
     readonly ipAddress: string

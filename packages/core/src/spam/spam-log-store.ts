@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import { DAY_MS } from '../kit/day.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { SpamSuspect } from '../model/spam-check.ts'
-import type { User } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
@@ -15,6 +15,7 @@ interface SpamLogsTable {
   id: Generated<number>
   user_id: number
   kind: SpamSuspect['kind']
+  text_hash: string
   at_ms: number
 }
 
@@ -23,14 +24,21 @@ const SOLVABLE_FOR_MS = DAY_MS
 /** The limit of rows in the table; beyond it the oldest are deleted. */
 const MAX_ROWS = 100_000
 
+/** A text that was challenged, and the user who sent it. */
+export interface ChallengedText {
+  readonly userId: number
+  readonly kind: SpamSuspect['kind']
+  /** The hash of the title, the description and the files. */
+  readonly textHash: string
+}
+
 export async function insertSpamLog(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  { id: userId }: Pick<User, 'id'>,
-  kind: SpamSuspect['kind'],
+  { userId, kind, textHash }: ChallengedText,
 ): Promise<number> {
   const { id } = await db
     .insertInto('spam_logs')
-    .values({ user_id: userId, kind, at_ms: nowMs })
+    .values({ user_id: userId, kind, text_hash: textHash, at_ms: nowMs })
     .returning('id')
     .executeTakeFirstOrThrow()
   await db
@@ -40,20 +48,27 @@ export async function insertSpamLog(
   return id
 }
 
-/** Deletes a challenge of the user and kind. Returns whether there was one. */
-export async function consumeSpamLog(
-  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  { id: userId }: Pick<User, 'id'>,
-  kind: SpamSuspect['kind'],
-  { spamLogId }: { readonly spamLogId: number },
+/** Returns whether a challenge was for this text of this user and can still be solved. */
+export async function isOpenSpamLog(
+  { db, nowMs }: ReadContext,
+  id: number,
+  { userId, kind, textHash }: ChallengedText,
 ): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('spam_logs')
-    .where('id', '=', spamLogId)
+  const row = await db
+    .selectFrom('spam_logs')
+    .select('id')
+    .where('id', '=', id)
     .where('user_id', '=', userId)
     .where('kind', '=', kind)
+    .where('text_hash', '=', textHash)
     .where('at_ms', '>', nowMs - SOLVABLE_FOR_MS)
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Deletes a challenge, because it was solved. Returns whether it was still there. */
+export async function deleteSpamLog({ db }: Pick<Tx, 'db'>, id: number): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('spam_logs').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 

@@ -78,6 +78,8 @@ function validateCredentialName(name: string): void {
 
 async function identifyCaller(core: Core, headers: IncomingHttpHeaders, parameters: Parameters): Promise<Caller> {
   const inHeader = bearerTokenIn(headers.authorization)
+  // A client that sends the header means to sign in, so a header without a bearer token is never treated as anonymous.
+  if (headers.authorization !== undefined && inHeader === undefined) throw invalidToken()
   const inParameter = credentialIn(parameters, 'access_token')
   if (inHeader !== undefined && inParameter !== undefined) {
     throw new GraphqlRequestError(400, 'Both Authorization header and payload includes access token.')

@@ -37,6 +37,7 @@ export const commitsArea: Area = {
       summary: 'List the commits of a project, newest first.',
       names,
       shape: commitShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'POST',
@@ -76,6 +77,7 @@ export const commitsArea: Area = {
       summary: 'List the diffs of a commit.',
       names,
       shape: diffShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -85,6 +87,7 @@ export const commitsArea: Area = {
       summary: 'List the jobs of the recorded pipelines of a commit, and the statuses that were posted for it.',
       names,
       shape: commitStatusShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'POST',
@@ -102,6 +105,7 @@ export const commitsArea: Area = {
       summary: 'List the branches and tags that contain a commit.',
       names,
       shape: commitRefShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -110,6 +114,7 @@ export const commitsArea: Area = {
       summary: 'Count the commits of the history that ends with a commit.',
       names,
       shape: commitSequenceShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -118,6 +123,7 @@ export const commitsArea: Area = {
       summary: 'Get the signature of a signed commit. Signatures are not verified.',
       names,
       shape: commitSignatureShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -127,6 +133,7 @@ export const commitsArea: Area = {
       summary: 'List the merge requests that have a commit, or that created it when they were merged.',
       names,
       shape: mergeRequestShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',

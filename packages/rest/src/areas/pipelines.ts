@@ -84,6 +84,7 @@ export const pipelinesArea: Area = {
       names,
       shape: listedPipelineShape,
       summary: 'List the pipelines of a project.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -92,6 +93,7 @@ export const pipelinesArea: Area = {
       names,
       shape: pipelineShape,
       summary: 'Get the latest pipeline of a ref.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -100,6 +102,7 @@ export const pipelinesArea: Area = {
       names,
       shape: pipelineShape,
       summary: 'Get a pipeline.',
+      takesJobTokens: true,
     }),
     route({
       method: 'DELETE',
@@ -125,6 +128,7 @@ export const pipelinesArea: Area = {
       names,
       shape: testReportShape,
       summary: 'Get the test report of a pipeline, which is empty, because records contain no test results.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -133,6 +137,7 @@ export const pipelinesArea: Area = {
       names,
       shape: testReportSummaryShape,
       summary: 'Get the summary of the test report of a pipeline, which is empty.',
+      takesJobTokens: true,
     }),
     route({
       method: 'PUT',
@@ -151,6 +156,7 @@ export const pipelinesArea: Area = {
       names,
       shape: jobShape,
       summary: 'List the jobs of a pipeline, without bridges.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -160,6 +166,7 @@ export const pipelinesArea: Area = {
       names,
       shape: bridgeShape,
       summary: 'List the bridges of a pipeline.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -169,6 +176,7 @@ export const pipelinesArea: Area = {
       names,
       shape: jobShape,
       summary: 'List the jobs of a project, without bridges.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -177,6 +185,7 @@ export const pipelinesArea: Area = {
       names,
       shape: jobShape,
       summary: 'Get a job.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -186,6 +195,7 @@ export const pipelinesArea: Area = {
       content: () => ({ type: 'text/plain', body: '' }),
       headers: ({ id }) => ({ 'Content-Disposition': `infile; filename="${id}.log"` }),
       summary: 'Get the log of a job, which is empty, because records contain no logs.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',

@@ -46,6 +46,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseShape,
       summary: 'List the releases of a project.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -55,6 +56,7 @@ export const releasesArea: Area = {
       endsInName: true,
       shape: releaseShape,
       summary: 'Get a release by its tag.',
+      takesJobTokens: true,
     }),
     route({
       method: 'POST',
@@ -64,6 +66,7 @@ export const releasesArea: Area = {
       bodyLimitBytes,
       shape: releaseShape,
       summary: 'Create a release of a tag, which is created from `ref` if it does not exist.',
+      takesJobTokens: true,
     }),
     route({
       method: 'PUT',
@@ -74,6 +77,7 @@ export const releasesArea: Area = {
       endsInName: true,
       shape: releaseShape,
       summary: 'Update a release.',
+      takesJobTokens: true,
     }),
     route({
       method: 'DELETE',
@@ -83,6 +87,7 @@ export const releasesArea: Area = {
       endsInName: true,
       shape: releaseShape,
       summary: 'Delete a release. Its tag stays.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -92,6 +97,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseLinkShape,
       summary: 'List the links of a release, the newest first.',
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -100,6 +106,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseLinkShape,
       summary: 'Get a link of a release.',
+      takesJobTokens: true,
     }),
     route({
       method: 'POST',
@@ -109,6 +116,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseLinkShape,
       summary: 'Add a link to a release.',
+      takesJobTokens: true,
     }),
     route({
       method: 'PUT',
@@ -118,6 +126,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseLinkShape,
       summary: 'Update a link of a release.',
+      takesJobTokens: true,
     }),
     route({
       method: 'DELETE',
@@ -126,6 +135,7 @@ export const releasesArea: Area = {
       names,
       shape: releaseLinkShape,
       summary: 'Delete a link of a release.',
+      takesJobTokens: true,
     }),
   ],
 }

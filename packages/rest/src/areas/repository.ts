@@ -83,6 +83,7 @@ export const repositoryArea: Area = {
       names,
       shape: branchShape,
       endsInName,
+      takesJobTokens: true,
     }),
     route({
       method: 'DELETE',
@@ -118,6 +119,7 @@ export const repositoryArea: Area = {
       names,
       shape: tagShape,
       endsInName,
+      takesJobTokens: true,
     }),
     route({
       method: 'DELETE',
@@ -135,6 +137,7 @@ export const repositoryArea: Area = {
       summary: 'List the files and directories of a commit.',
       names,
       shape: treeEntryShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -143,6 +146,7 @@ export const repositoryArea: Area = {
       summary: 'List the commits and diffs between two branches, tags or commits.',
       names,
       shape: comparisonShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -151,6 +155,7 @@ export const repositoryArea: Area = {
       summary: 'Get the newest commit that branches, tags or commits have in common.',
       names,
       shape: commitShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -160,6 +165,7 @@ export const repositoryArea: Area = {
       summary: 'List the authors of the commits of a branch.',
       names,
       shape: contributorShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -168,6 +174,7 @@ export const repositoryArea: Area = {
       summary: 'Get the languages of the default branch, with their shares in percent.',
       names,
       shape: languagesShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -201,6 +208,7 @@ export const repositoryArea: Area = {
       summary: 'Get a blob, with its content in Base64.',
       names,
       shape: blobShape,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -209,6 +217,7 @@ export const repositoryArea: Area = {
       summary: 'Get the raw content of a blob.',
       names,
       content: rawContent,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -219,6 +228,7 @@ export const repositoryArea: Area = {
       shape: blameShape,
       isList: true,
       ...readsCode,
+      takesJobTokens: true,
     }),
     route({
       method: 'GET',
@@ -242,6 +252,7 @@ export const repositoryArea: Area = {
       headers: fileHeaders,
       endsInName,
       ...readsCode,
+      takesJobTokens: true,
     }),
     route({
       method: 'POST',

@@ -13,6 +13,15 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 }
 
 const exposedOfLists = ['Link', 'X-Total', 'X-Total-Pages', 'X-Per-Page', 'X-Page', 'X-Next-Page', 'X-Prev-Page']
+const exposedOfLimits = [
+  'Retry-After',
+  'RateLimit-Name',
+  'RateLimit-Limit',
+  'RateLimit-Observed',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'RateLimit-ResetTime',
+]
 const exposedOfFiles = [
   'Blob-Id',
   'Commit-Id',
@@ -50,7 +59,13 @@ export function corsHeaders(
   const isOpen = path.startsWith('/api/') || openOauthPaths[path]?.includes(method) === true
   if (!isOpen) return {}
   const file = `X-${headerName(serviceName)}-`
-  const exposed = [...exposedOfLists, ...exposedOfFiles.map((name) => file + name)].join(', ')
+  const exposed = [
+    ...exposedOfLists,
+    ...exposedOfLimits,
+    'ETag',
+    'X-Request-Id',
+    ...exposedOfFiles.map((name) => file + name),
+  ].join(', ')
   const isSameSite = origin === new URL(externalUrl).origin
   return {
     ...(isSameSite

@@ -62,7 +62,7 @@ const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 /**
  * Returns the request listener of the REST API.
  *
- * The checks run in this order: length of the URL, request throttle, CORS preflight, path and method, format, body, caller,
+ * The checks run in this order: length of the URL, CORS preflight, request throttle, path and method, format, body, caller,
  * parameters, then the operation with its permissions. The caller is looked up before the body is read, because the size
  * limit of the body depends on the caller.
  */
@@ -115,11 +115,12 @@ export function restListener(options: RestOptions): RequestListener {
     uploads: new UploadSpace(join(dirname(settings.repositoriesDir), 'uploads-in-progress')),
     answersOptions: true,
     async unmatched(incoming) {
-      await throttle?.count(incoming)
+      // A browser sends a preflight without credentials before each call of a signed-in user, so it is not counted for the address.
       const preflight = preflightReply(incoming)
-      if (preflight === undefined && /^\/api\/v3(\/|$)/.test(incoming.path))
-        throw new RestError(410, { error: API_V3_GONE })
-      return preflight
+      if (preflight !== undefined) return preflight
+      await throttle?.count(incoming)
+      if (/^\/api\/v3(\/|$)/.test(incoming.path)) throw new RestError(410, { error: API_V3_GONE })
+      return undefined
     },
     finish(reply, incoming) {
       const { status, headers: own, ...body } = withEtag(serialized(reply), incoming)

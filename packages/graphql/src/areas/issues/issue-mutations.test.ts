@@ -203,7 +203,7 @@ describe('spam', () => {
     expect(counts.errors[0].message).toBe(notAvailable)
   })
 
-  test('accepts a solved CAPTCHA once, from the user who received it', async () => {
+  test('accepts a solved CAPTCHA once, from the user who received it, for the text that was challenged', async () => {
     setVerdict(({ captchaResponse }) =>
       captchaResponse === 'solved' ? { kind: 'ok' } : { kind: 'captcha', siteKey: 'site-key-1' },
     )
@@ -227,13 +227,24 @@ describe('spam', () => {
     })
     expect((await send(buy, alice)).body).toEqual(challenged(1))
     expect((await send(buy, guest, captcha('solved', 1))).body).toEqual(challenged(2))
+    // A wrong solution does not use up the challenge.
     expect((await send(buy, alice, captcha('guessed', 1))).body).toEqual(challenged(3))
-    expect((await send(buy, alice, captcha('solved', 1))).body).toEqual(challenged(4))
-    const passed = await send(buy, alice, captcha('solved', 4))
+    const other = buy.replace('Buy now', 'Buy later')
+    expect((await send(other, alice, captcha('solved', 1))).body).toEqual(challenged(4))
+    const passed = await send(buy, alice, captcha('solved', 1))
     expect(passed.body).toEqual({ data: { createIssue: { errors: [], issue: { iid: '1' } } } })
-    expect((await send(buy, alice, captcha('solved', 4))).body).toEqual(challenged(5))
+    expect((await send(buy, alice, captcha('solved', 1))).body).toEqual(challenged(5))
     await server.world.clock.advance(86_400_000)
     expect((await send(buy, alice, captcha('solved', 5))).body).toEqual(challenged(6))
+  })
+
+  test('accepts a solution once if two requests send it at the same time', async () => {
+    setVerdict(({ captchaResponse }) =>
+      captchaResponse === 'solved' ? { kind: 'ok' } : { kind: 'captcha', siteKey: 'site-key-1' },
+    )
+    await send(buy, alice)
+    const answers = await Promise.all([1, 2, 3].map(() => send(buy, alice, captcha('solved', 1))))
+    expect(answers.filter(({ body }) => body.data.createIssue !== null)).toHaveLength(1)
   })
 
   test('checks a change for spam only if it changes the text', async () => {
