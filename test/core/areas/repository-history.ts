@@ -76,28 +76,31 @@ const reads = (path: string, shape: Shape | 'text' | 'bytes', more: Partial<Matr
   call: `GET ${path}`,
   may: { project: 20 },
   visitors: 'anyone',
-  job: true,
   answer: [200, shape],
   needs: ['changed branch'],
   ...more,
+})
+const readsCode = (path: string, shape: Shape | 'text' | 'bytes', more: Partial<MatrixRow> = {}): MatrixRow => ({
+  ...reads(path, shape, more),
+  job: true,
 })
 
 export const area: MatrixArea = {
   access: {},
   rows: [
-    reads(`${repository}/compare`, comparison, { send: { from: 'main', to: 'changed' } }),
-    reads(`${repository}/merge_base`, commit, { send: { refs: ['main', 'changed'] } }),
-    reads(`${repository}/contributors`, listOf(contributor)),
-    reads(`${repository}/archive`, 'bytes', { scopes }),
-    reads(`${repository}/archive.:format`, 'bytes', { scopes, at: { format: 'zip' } }),
-    reads(`${repository}/commits/:sha/refs`, listOf({ exactly: { type: 'text', name: 'text' } })),
-    reads(`${repository}/commits/:sha/sequence`, { exactly: { count: 'int' } }),
-    reads(
+    readsCode(`${repository}/compare`, comparison, { send: { from: 'main', to: 'changed' } }),
+    readsCode(`${repository}/merge_base`, commit, { send: { refs: ['main', 'changed'] } }),
+    readsCode(`${repository}/contributors`, listOf(contributor)),
+    readsCode(`${repository}/archive`, 'bytes', { scopes }),
+    readsCode(`${repository}/archive.:format`, 'bytes', { scopes, at: { format: 'zip' } }),
+    readsCode(`${repository}/commits/:sha/refs`, listOf({ exactly: { type: 'text', name: 'text' } })),
+    readsCode(`${repository}/commits/:sha/sequence`, { exactly: { count: 'int' } }),
+    readsCode(
       `${repository}/commits/:sha/signature`,
       { exactly: { signature_type: 'text', verification_status: 'text', key: 'map?', commit_source: 'text' } },
       { needs: ['signed commit'] },
     ),
-    reads(`${repository}/commits/:sha/merge_requests`, listOf(mergeRequest), {
+    readsCode(`${repository}/commits/:sha/merge_requests`, listOf(mergeRequest), {
       needs: ['changed merge request'],
       at: { sha: 'changed' },
     }),
@@ -125,8 +128,8 @@ export const area: MatrixArea = {
       needs: ['changed branch'],
       send: { state: 'success', name: 'lint', coverage: 90 },
     },
-    reads(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
-    reads('/projects/:id/languages', { has: {} }),
+    readsCode(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
+    readsCode('/projects/:id/languages', { has: {} }),
     reads(`${mergeRequests}/pipelines`, listOf({ has: { id: 'int', status: 'text', web_url: 'text' } }), {
       needs: ['changed merge request'],
       mayBeEmpty: true,

@@ -43,7 +43,6 @@ const switchInput = Object.fromEntries(notificationSwitches.map((name) => [name,
 const changes = { level: z.string().max(255).nullish(), ...switchInput }
 type Changes = z.output<z.ZodObject<typeof changes>>
 const address = { notificationEmail: z.string().max(255).nullish() }
-type Address = z.output<z.ZodObject<typeof address>>
 
 export const getNotificationSetting = unscopedQuery(
   { name: 'getNotificationSetting', input: z.object({}) },
@@ -68,9 +67,13 @@ export const updateNotificationSetting = unscopedCommand(
   },
 )
 
-/** Defines the operations on the settings of the actor for a group or project. Everyone who sees it has a setting. */
-const settingsOn = (more: Partial<typeof address>) =>
-  onGroupsAndProjects({ noun: 'NotificationSetting', permissions: () => 'set_notifications' }, (on) => ({
+/**
+ * The operations on the settings of the actor for a group or project. Everyone who sees it has a setting. Notifications go to
+ * the address that is stored for the nearest group, and else to the one for everything.
+ */
+export const { group: groupNotificationSettings, project: projectNotificationSettings } = onGroupsAndProjects(
+  { noun: 'NotificationSetting', permissions: () => 'set_notifications' },
+  (on) => ({
     get: on.get(
       z.object(parentInput),
       async (context): Promise<NotificationSetting> =>
@@ -78,24 +81,12 @@ const settingsOn = (more: Partial<typeof address>) =>
     ),
 
     update: on.update(
-      z.object({ ...parentInput, ...changes, ...more }),
-      async (tx, { parent, ...sent }): Promise<NotificationSetting> => {
-        const { notificationEmail, ...input } = sent as Changes & Address
-        const email = await chosenEmail(tx, tx.actor!, notificationEmail)
-        return (
-          (await change(tx, tx.subject, { ...input, ...(email !== undefined && { email }) })) ?? defaultParentSetting
-        )
-      },
+      z.object({ ...parentInput, ...changes }),
+      async (tx, { parent, ...input }): Promise<NotificationSetting> =>
+        (await change(tx, tx.subject, input)) ?? defaultParentSetting,
     ),
-  }))
-
-/**
- * The settings for groups, which also have the address of notifications about the group. Without one, that of the groups above
- * is used, and then that for everything.
- */
-export const { group: groupNotificationSettings } = settingsOn(address)
-/** The settings for projects. Notifications about a project go to the address of its group. */
-export const { project: projectNotificationSettings } = settingsOn({})
+  }),
+)
 
 /** Returns for each group the address that notifications about it go to, for the actor. */
 export const notificationEmailInEachGroup = unscopedBatchQuery(

@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jo
 import type { Generated, Selectable } from 'kysely'
 import { DAY_MS } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { Core, Tx } from '../operations/context.ts'
+import { type Core, readContextOf, type Tx } from '../operations/context.ts'
 import { newNonce, sealText, unsealText } from '../secrets/sealed-text.ts'
 
 declare module '../kit/tables.ts' {
@@ -52,8 +52,18 @@ export async function currentSigningKey(core: Core): Promise<SigningKey> {
   }
 }
 
-/** Returns the public keys, newest first: the current one and those that were retired a short time ago. */
-export async function publishedKeys({ db, nowMs }: ReadContext): Promise<JWK[]> {
+/**
+ * Returns the public keys, newest first: the current one and those that were retired a short time ago. Creates the first key,
+ * because clients cache an empty set and then reject the first tokens.
+ */
+export async function publishedKeys(core: Core): Promise<JWK[]> {
+  const keys = await findPublished(readContextOf(core))
+  if (keys.length > 0) return keys
+  await createFirst(core)
+  return findPublished(readContextOf(core))
+}
+
+async function findPublished({ db, nowMs }: ReadContext): Promise<JWK[]> {
   const rows = await db
     .selectFrom('oauth_signing_keys')
     .select('public_jwk')
@@ -97,8 +107,17 @@ const findCurrent = ({ db }: Pick<ReadContext, 'db'>): Promise<Row | undefined> 
     .limit(1)
     .executeTakeFirst()
 
+/** The keys that are being created. A key takes a second of processor time, and callers without a credential can ask for it. */
+const inCreation = new WeakMap<Core, Promise<Row>>()
+
 /** Two processes may create a key at the same time. The one that writes second uses the key of the first. */
-async function createFirst(core: Core): Promise<Row> {
+function createFirst(core: Core): Promise<Row> {
+  const creation = inCreation.get(core) ?? createKey(core).finally(() => inCreation.delete(core))
+  inCreation.set(core, creation)
+  return creation
+}
+
+async function createKey(core: Core): Promise<Row> {
   const key = await newKey(core)
   return core.db.write(async (db) => {
     const found = await findCurrent({ db })

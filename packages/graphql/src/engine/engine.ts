@@ -17,6 +17,7 @@ import { parseDocument } from './parse-document.ts'
 import { RecentDocuments } from './recent-documents.ts'
 import { TraversalBudget, TraversalBudgetExceeded } from './traversal-budget.ts'
 import { type CpuTimer, processCpuTimer, validateDocument } from './validate-document.ts'
+import { ValidationTime } from './validation-time.ts'
 
 /** A query or mutation, as the client sent it. */
 export interface OperationRequest {
@@ -87,9 +88,14 @@ export class Engine {
     return operation instanceof GraphQLError ? { errors: [operation] } : { document, operation, request }
   }
 
-  prepare(parsed: ParsedOperation, isSignedIn: boolean): PreparedOperation | RejectedOperation {
+  /** @param validationTime the time that all operations of the request share */
+  prepare(
+    parsed: ParsedOperation,
+    isSignedIn: boolean,
+    validationTime = new ValidationTime(),
+  ): PreparedOperation | RejectedOperation {
     const { document, operation, request } = parsed
-    const validationErrors = this.#validate(request.query, document)
+    const validationErrors = this.#validate(request.query, document, validationTime)
     if (validationErrors.length > 0) return { errors: validationErrors }
     const { values, errors } = coerceVariables(this.#schema, operation, request.variables)
     if (errors.length > 0) return { errors }
@@ -123,9 +129,9 @@ export class Engine {
     return result as ExecutionResult
   }
 
-  #validate(query: string, document: DocumentNode): readonly GraphQLError[] {
+  #validate(query: string, document: DocumentNode, time: ValidationTime): readonly GraphQLError[] {
     if (this.#validDocuments.get(query) === document) return []
-    const errors = validateDocument(this.#schema, document, this.#cpuTimer)
+    const errors = validateDocument(this.#schema, document, this.#cpuTimer, time)
     if (errors.length === 0) this.#validDocuments.add(query, document)
     return errors
   }

@@ -197,5 +197,7 @@ test.each<[count: number, name: string, sent: (count: number) => unknown, expect
 test('rejects more elements than the limit on objects before it parses them', async () => {
   const { status, body } = await measured(Array(49_000).fill({}), { authorization: `Bearer ${token}` })
   expect(status).toBe(400)
-  expect(body).toEqual({ error: expect.stringMatching(/^JSON has more than 20,000 arrays and objects/) })
+  expect(body).toEqual({
+    errors: [{ message: expect.stringMatching(/^JSON has more than 20,000 arrays and objects/) }],
+  })
 })

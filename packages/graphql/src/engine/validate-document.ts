@@ -9,6 +9,7 @@ import {
 } from 'graphql'
 import { pathInDocument } from './validation-path.ts'
 import { preliminaryRules, validationRules } from './validation-rules.ts'
+import { ValidationTime } from './validation-time.ts'
 
 /** Returns the CPU time used so far, in milliseconds. */
 export type CpuTimer = () => number
@@ -20,7 +21,6 @@ export const processCpuTimer: CpuTimer = () => {
 }
 
 const MAX_ERRORS = 5
-const MAX_CPU_MS = 200
 const NODES_BETWEEN_TIME_CHECKS = 32
 
 /** Validates a document. Returns at most 5 errors, each with the path of its position. */
@@ -28,8 +28,11 @@ export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   cpuTimer: CpuTimer,
+  time = new ValidationTime(),
 ): readonly GraphQLError[] {
-  const endMs = cpuTimer() + MAX_CPU_MS
+  const startMs = cpuTimer()
+  const endMs = startMs + time.nextMs
+  if (endMs <= startMs) return [validationTimeout()]
   const timeLimit: ValidationRule = (): ASTVisitor => {
     let nodes = 0
     return {
@@ -46,10 +49,14 @@ export function validateDocument(
     const errors = repeats.length > 0 ? repeats : check(validationRules)
     return errors.slice(0, MAX_ERRORS).map((error) => withPath(document, error))
   } catch (error) {
-    if (error instanceof ValidationTimeout) return [new GraphQLError('Timeout on validation of query')]
+    if (error instanceof ValidationTimeout) return [validationTimeout()]
     throw error
+  } finally {
+    time.spend(cpuTimer() - startMs)
   }
 }
+
+const validationTimeout = () => new GraphQLError('Timeout on validation of query')
 
 class ValidationTimeout extends Error {
   override readonly name = 'ValidationTimeout'

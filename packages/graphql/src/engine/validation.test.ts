@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GraphqlServer } from '../http/graphql-server.harness.ts'
 import { createSchema } from '../schema.ts'
 import { validateDocument } from './validate-document.ts'
+import { ValidationTime } from './validation-time.ts'
 
 let server: GraphqlServer
 
@@ -208,12 +209,17 @@ describe('errors in documents', () => {
     })
   })
 
-  test('stops validation after 200 ms of CPU time', () => {
+  test('stops validation after 200 ms of CPU time, and after one second for all documents of a request', () => {
     const schema = createSchema(server.world.core.settings)
     const document = parse(`{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`)
     let nowMs = 0
     const validateAt = (msPerCheck: number) => validateDocument(schema, document, () => (nowMs += msPerCheck))
     expect(validateAt(1)).toEqual([])
+    const time = new ValidationTime()
+    time.spend(1_000)
+    expect(validateDocument(schema, document, () => 0, time).map(({ message }) => message)).toEqual([
+      'Timeout on validation of query',
+    ])
     expect(validateAt(201).map(({ message }) => message)).toEqual(['Timeout on validation of query'])
   })
 })

@@ -20,6 +20,7 @@ import {
   type PreparedOperation,
   type RejectedOperation,
 } from '../engine/engine.ts'
+import { ValidationTime } from '../engine/validation-time.ts'
 import { BlobBudget, sizeText } from '../request/blob-budget.ts'
 import { Deadline } from '../request/deadline.ts'
 import { retryAfterSecondsOf, toClientErrors } from '../request/failure.ts'
@@ -72,7 +73,11 @@ export async function answer(call: GraphqlCall): Promise<Reply> {
   const count = graphqlRequest.operations.length
   // A batch with more operations than the limit counts as too complex. Its documents are not parsed.
   if (graphqlRequest.isBatch && count > limit) return ok(Array(count).fill({ errors: [complexityError(count, limit)] }))
-  const parsed = graphqlRequest.operations.map((operation) => engine.parse(operation))
+  const parsed: (ParsedOperation | RejectedOperation)[] = []
+  for (const operation of graphqlRequest.operations) {
+    if (parsed.length > 0) await turn()
+    parsed.push(engine.parse(operation))
+  }
   if (parsed.some((each) => !isRejected(each) && each.operation.operation === 'mutation')) {
     requireMutationAllowed(request, caller, core)
   }
@@ -145,14 +150,17 @@ async function prepareAll(
   { engine, caller, graphqlRequest }: GraphqlCall,
 ): Promise<readonly (PreparedOperation | RejectedOperation)[]> {
   const isSignedIn = caller.actor !== undefined
+  const limit = complexityLimit(isSignedIn, false)
+  const validationTime = new ValidationTime()
   const prepared: (PreparedOperation | RejectedOperation)[] = []
+  let total = 0
   for (const each of parsed) {
     // Other requests get a turn of the event loop between two operations.
     if (prepared.length > 0) await turn()
-    prepared.push(isRejected(each) ? each : engine.prepare(each, isSignedIn))
+    const operation = isRejected(each) ? each : engine.prepare(each, isSignedIn, validationTime)
+    total += operation.score ?? 0
+    prepared.push(operation)
   }
-  const total = prepared.reduce((sum, { score = 0 }) => sum + score, 0)
-  const limit = complexityLimit(isSignedIn, false)
   return graphqlRequest.isBatch && total > limit
     ? Array(prepared.length).fill({ errors: [complexityError(total, limit)] })
     : prepared
@@ -182,9 +190,11 @@ async function execute(
   const { errors = [], data } = await engine.execute(prepared, context)
   const clientErrors = toClientErrors(errors)
   const retryAfterSeconds = retryAfterSecondsOf(errors)
+  // If nothing was done before the limit, the response is the error alone.
+  const isOnlyRefused = retryAfterSeconds !== undefined && Object.values(data ?? {}).every((value) => value === null)
   return {
     ...(clientErrors.length > 0 && { errors: clientErrors }),
-    ...(data !== undefined && { data }),
+    ...(data !== undefined && !isOnlyRefused && { data }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }

@@ -11,11 +11,8 @@ export interface GraphqlRequest {
   readonly removesDeprecated: boolean
 }
 
+/** The limit for each query, in characters of the decoded text. */
 const MAX_QUERY_CHARACTERS = 10_000
-/**
- * The limit for all documents of a batch together, because each takes time to parse. GitLab's limit is that of one document.
- */
-const MAX_BATCH_CHARACTERS = 50_000
 /** The limit for an input value in an error message. */
 const MAX_SHOWN_CHARACTERS = 100
 
@@ -25,9 +22,7 @@ export function parseGraphqlRequest({ query, body: rawBody, form, method }: Rout
   const parameters: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
   const batch = Array.isArray(body) ? body : Array.isArray(parameters._json) ? parameters._json : undefined
   const operations = batch === undefined ? [singleOperation(parameters)] : batch.map(batchOperation)
-  const lengths = operations.map((each) => lengthOf(each.query))
-  const totalLength = lengths.reduce((sum, length) => sum + length, 0)
-  if (totalLength > MAX_BATCH_CHARACTERS || lengths.some((length) => length > MAX_QUERY_CHARACTERS)) {
+  if (operations.some(({ query }) => isTooLong(query))) {
     throw new GraphqlRequestError(422, 'Query too large')
   }
   return {
@@ -44,7 +39,7 @@ const asObject = (value: unknown): Parameters =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const plainBodyError = (message: string) => new GraphqlRequestError(400, message, { hasPlainBody: true })
+const badRequest = (message: string) => new GraphqlRequestError(400, message)
 
 /** Returns the fields of a form. In a multipart upload request, the field `operations` contains the JSON body. */
 function formBody(form: unknown): unknown {
@@ -52,19 +47,18 @@ function formBody(form: unknown): unknown {
   if (typeof operations !== 'string') return form
   let body: unknown
   try {
-    body = parseLimitedJson(operations, plainBodyError)
+    body = parseLimitedJson(operations, badRequest)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw plainBodyError('operations is not valid JSON')
+    throw badRequest('operations is not valid JSON')
   }
   return Array.isArray(body) ? body : { ...fields, ...asObject(body) }
 }
 
-/**
- * Returns the length in characters. If even the number of code units is within the limit, returns that, because counting
- * characters is slower.
- */
-const lengthOf = (text: string): number => (text.length > MAX_QUERY_CHARACTERS ? [...text].length : text.length)
+/** A character has at most two code units, so most texts need not be counted. */
+const isTooLong = (text: string): boolean =>
+  text.length > 2 * MAX_QUERY_CHARACTERS ||
+  (text.length > MAX_QUERY_CHARACTERS && [...text].length > MAX_QUERY_CHARACTERS)
 
 const singleOperation = ({ query, variables, operationName }: Parameters): OperationRequest => ({
   query: textOf(query),

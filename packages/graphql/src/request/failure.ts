@@ -131,7 +131,9 @@ const humanized = (name: string): string =>
 export function toClientErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   const isLimitError = ({ originalError }: GraphQLError) => originalError instanceof RequestLimitExceeded
   const firstLimitError = errors.find(isLimitError)
-  return errors.flatMap((error) => (error === firstLimitError || !isLimitError(error) ? clientErrorsFor(error) : []))
+  const tooOften = errors.some(isTooOften) ? [new GraphQLError(TOO_OFTEN)] : []
+  const others = errors.filter((error) => !isTooOften(error) && (error === firstLimitError || !isLimitError(error)))
+  return [...others.flatMap(clientErrorsFor), ...tooOften]
 }
 
 function clientErrorsFor(error: GraphQLError): GraphQLError[] {
@@ -144,8 +146,7 @@ function clientErrorsFor(error: GraphQLError): GraphQLError[] {
   const { failure } = originalError
   const report = reportOf(failure)
   if (report === 'fails request') throw originalError
-  if (report === 'limits request') return withMessage(TOO_OFTEN)
-  if (report === 'hidden') return []
+  if (report === 'hidden' || report === 'limits request') return []
   if (report instanceof GraphQLError) return [report]
   return withMessage(isCursorProblem(failure) ? 'Please provide a valid cursor' : report.join(', '))
 }
@@ -158,6 +159,10 @@ export function retryAfterSecondsOf(errors: readonly GraphQLError[]): number | u
   })
   return seconds.length === 0 ? undefined : Math.max(...seconds)
 }
+
+/** Clients get such errors as one, with its message only: it concerns the whole request, which has the status 429. */
+const isTooOften = ({ originalError }: GraphQLError): boolean =>
+  originalError instanceof DomainError && originalError.failure.code === 'too_often'
 
 const isCursorProblem = (failure: Failure): boolean =>
   failure.code === 'parameters' && failure.problems.some(({ path }) => path[0] === 'cursor')

@@ -39,10 +39,7 @@ const shape: Shape<NotificationSetting> = {
 }
 
 const names = { parent: 'id' } as const
-const parametersOf = {
-  group: {},
-  project: { noEffect: { notification_email: 'addresses are chosen for groups and for everything' } },
-}
+const parameters = { noEffect: { notification_email: 'the address is set for everything' } }
 
 export const notificationSettingsArea: Area = {
   tag: 'Notification settings',
@@ -78,7 +75,7 @@ export const notificationSettingsArea: Area = {
           operation: update,
           summary: `Update the notification settings of the current user for a ${kind}.`,
           names,
-          parameters: parametersOf[kind],
+          parameters,
           shape,
         }),
       ]

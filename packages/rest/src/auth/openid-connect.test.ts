@@ -54,6 +54,12 @@ async function verify(idToken: string): Promise<JWTPayload> {
   return payload
 }
 
+test('publishes a key before the first token is signed, and the same one to concurrent callers', async () => {
+  const all = await Promise.all([1, 2, 3].map(() => json('/oauth/discovery/keys')))
+  expect(all[0].keys).toHaveLength(1)
+  expect(all).toEqual([all[0], all[0], all[0]])
+})
+
 test('describes its endpoints and keys', async () => {
   const metadata = await json('/.well-known/openid-configuration')
   expect(metadata).toMatchObject({

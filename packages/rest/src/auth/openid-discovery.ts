@@ -1,12 +1,4 @@
-import {
-  type Core,
-  claimNames,
-  DEVICE_GRANT,
-  oauthScopes,
-  publishedKeys,
-  readContextOf,
-  SIGNING_ALGORITHM,
-} from '@penstock/core'
+import { type Core, claimNames, DEVICE_GRANT, oauthScopes, publishedKeys, SIGNING_ALGORITHM } from '@penstock/core'
 import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 
 const KEYS_PATH = '/oauth/discovery/keys'
@@ -31,7 +23,7 @@ export function discoveryRoutes(core: Core): ServedRoute[] {
   })
   return unguarded([
     ...METADATA_PATHS.map((path) => get(path, () => metadataOf(core))),
-    get(KEYS_PATH, async () => ({ keys: await publishedKeys(readContextOf(core)) })),
+    get(KEYS_PATH, async () => ({ keys: await publishedKeys(core) })),
     {
       method: 'GET',
       path: WEBFINGER_PATH,

@@ -257,9 +257,7 @@ describe('changes', () => {
     const { status, data, errors } = await ask(`mutation { first: ${field} second: ${field} }`, alice)
     expect(status).toBe(429)
     expect(data).toEqual({ first: { snippet: { id: expect.any(String) } }, second: null })
-    expect(errors).toMatchObject([
-      { message: 'This endpoint has been requested too many times. Try again later.', path: ['second'] },
-    ])
+    expect(errors).toEqual([{ message: 'This endpoint has been requested too many times. Try again later.' }])
   })
 })
 
