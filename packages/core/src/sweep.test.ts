@@ -64,7 +64,7 @@ test('deletes expired sessions, attempts, codes, tokens and spam logs although n
     const tx = { db, nowMs: world.clock.nowMs() }
     const draft = { applicationId, userId: user.id, scopes: ['api'] }
     await insertSession(tx, core, user.id, { idleMs: 7 * 86_400_000 })
-    await insertSpamLog(tx, user, 'issue')
+    await insertSpamLog(tx, { userId: user.id, kind: 'issue', textHash: '' })
     await insertAttempt(tx, { login: 'mira', password: 'x', address: '192.0.2.7' }, { periodMs: 600_000 })
     await insertCode(tx, core, { ...draft, redirectUri: 'https://x.example.test', challenge: undefined })
     await insertOAuthToken(tx, core, { ...draft, isRefreshable: false })

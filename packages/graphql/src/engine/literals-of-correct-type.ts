@@ -37,7 +37,8 @@ export const literalsOfCorrectType: ValidationRule = (context): ASTVisitor => {
 
 function literalError(error: GraphQLError, context: ValidationContext, member: Member | undefined): GraphQLError {
   const node = error.nodes![0]!
-  const failed = (message: string, extensions: object) => new GraphQLError(message, { nodes: node, extensions })
+  const failed = (message: string, extensions: Readonly<Record<string, unknown>>) =>
+    new GraphQLError(message, { nodes: node, extensions })
   // The library names a missing or an unknown member in its message only.
   const [, objectType, missing, type] = missingMember.exec(error.message) ?? []
   if (missing !== undefined) {
