@@ -38,6 +38,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/sdk-views.test.ts', 'tools', 'the collector'],
   ['test/core/area-pages.test.ts', 'tools', 'curl'],
   ['test/core/crash.test.ts', 'tools', 'kills processes for 40 seconds'],
+  ['test/core/disk-full.test.ts', 'tools', 'a file system of its own, which only root may mount'],
   ['test/core/many-writers.test.ts', 'tools', 'several processes that write to one database'],
   ['test/core/silent-sockets.test.ts', 'alone', 'holds connections to the time that they have'],
   ['test/core/snippet-kills.test.ts', 'tools', 'kills processes for a minute, and writes to two of them'],

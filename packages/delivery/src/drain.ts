@@ -39,8 +39,10 @@ export interface DrainOptions extends PlaceRules {
   /** How often the drain looks for deliveries that other processes have enqueued. */
   readonly pollMs: number
   readonly onSettled?: (settled: readonly Settled[]) => void
-  /** Called for a bug or an unreachable database; the work is tried again after `pollMs`. */
+  /** Called for a bug or an unreachable database; the work is tried again after `pollMs`, and later if it fails again. */
   readonly onError: (error: unknown) => void
+  /** Called after each round in which the database could be used. */
+  readonly onRecovered?: () => void
 }
 
 export interface Settled {
@@ -58,6 +60,8 @@ const LANES_PER_PAGE = 256
  * does not delay the end for long.
  */
 const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
+/** The longest pause between two rounds while the database cannot be used, so that work continues soon after an outage. */
+const MAX_RETRY_PAUSE_MS = 5_000
 
 /** Claims, sends and settles due deliveries until it is stopped. At most `concurrency` batches are in memory. */
 export class Drain {
@@ -70,6 +74,8 @@ export class Drain {
   #woken = false
   #poisonBatch: Batch | undefined
   #sleep: AbortController | undefined
+  /** The number of batches of which the last attempt to store the result has failed. */
+  #unwritten = 0
 
   constructor(options: DrainOptions) {
     this.#options = options
@@ -86,13 +92,21 @@ export class Drain {
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = () => this.wake()
     signal.addEventListener('abort', onAbort, { once: true })
+    const { pollMs, onError, onRecovered } = this.#options
+    let failures = 0
     while (!signal.aborted) {
       this.#woken = false
-      const untilMs = await this.#startDue(signal).catch((error: unknown) => {
-        this.#options.onError(error)
-        return Number.POSITIVE_INFINITY
-      })
-      if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs)
+      let untilMs = Number.POSITIVE_INFINITY
+      try {
+        untilMs = await this.#startDue(signal)
+        failures = 0
+        if (this.#unwritten === 0) onRecovered?.()
+      } catch (error) {
+        failures += 1
+        onError(error)
+      }
+      const maxMs = failures === 0 ? pollMs : Math.max(pollMs, Math.min(pollMs * 2 ** failures, MAX_RETRY_PAUSE_MS))
+      if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs, maxMs)
     }
     signal.removeEventListener('abort', onAbort)
     await Promise.all(this.#inProgress)
@@ -246,13 +260,17 @@ export class Drain {
     signal: AbortSignal,
   ): Promise<readonly ClaimedDelivery[]> {
     const { queue, clock, pollMs, onError } = this.#options
+    let hasFailed = false
     for (let shutdownTries = 0; ; shutdownTries += signal.aborted ? 1 : 0) {
+      if (hasFailed) this.#unwritten -= 1
       try {
         return await queue.settle(settled, clock.nowMs())
       } catch (error) {
         const isOver = clock.nowMs() + pollMs >= leaseEndMs || shutdownTries >= MAX_SETTLE_TRIES_ON_SHUTDOWN
         if (isOver || !isUnavailable(error)) throw error
         onError(error)
+        hasFailed = true
+        this.#unwritten += 1
       }
       await clock.sleep(pollMs)
     }
@@ -271,11 +289,11 @@ export class Drain {
     return { kind: 'dead', reason: `gave up after ${item.attemptsMade} attempts: ${reason}`, progress }
   }
 
-  async #sleepUntil(atMs: number): Promise<void> {
-    const { clock, pollMs } = this.#options
+  async #sleepUntil(atMs: number, maxMs: number): Promise<void> {
+    const { clock } = this.#options
     const sleep = new AbortController()
     this.#sleep = sleep
-    await clock.sleep(Math.min(Math.max(atMs - clock.nowMs(), 0), pollMs), sleep.signal).catch(() => {})
+    await clock.sleep(Math.min(Math.max(atMs - clock.nowMs(), 0), maxMs), sleep.signal).catch(() => {})
     this.#sleep = undefined
   }
 }

@@ -5,6 +5,7 @@ export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 export * from './delivery.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'
+export { drainErrors } from './drain-errors.ts'
 export {
   defaultHttpClientLimits,
   HttpClient,

@@ -6,6 +6,7 @@ import {
   DeliveryQueue,
   type DeliveryTables,
   Drain,
+  drainErrors,
   type HttpClient,
   type Settled,
 } from '@penstock/delivery'
@@ -87,11 +88,10 @@ export class Exporter {
       onResult: (result) => this.metrics.add('penstock_export_records', { outcome: outcomeOf(result) }),
       onCommitted: () => this.wake(),
     })
-    const onError = (error: unknown) =>
-      log.error(
-        { event: 'export.trouble', err: error },
-        'An export failed because of an internal error or an unusable database; it is tried again',
-      )
+    const errors = drainErrors({ log, clock, work: 'exports' }, (err) =>
+      log.error({ event: 'export.trouble', err }, 'An export failed because of an internal error; it is tried again'),
+    )
+    const { onError } = errors
     this.#drain = new Drain({
       ...limits,
       queue,
@@ -111,7 +111,7 @@ export class Exporter {
       onSettled: (settled) => {
         for (const one of settled) this.#countSettled(one, settled)
       },
-      onError,
+      ...errors,
     })
     this.#retention = new Retention({ db, queue, clock, limits })
     this.#endpoints = new EndpointCache(
@@ -134,17 +134,21 @@ export class Exporter {
 
   async #runRetention(signal: AbortSignal): Promise<void> {
     const { clock, log, limits } = this.#options
+    const { onError, onRecovered } = drainErrors({ log, clock, work: 'retention of exports' }, (err) =>
+      log.error(
+        { event: 'export.retention_failed', err },
+        'Old exports could not be deleted; the next round tries again',
+      ),
+    )
     while (!signal.aborted) {
       try {
         await this.#retention.round(signal)
         const { open, dead } = await this.queue.counts()
         this.metrics.set('otelcol_exporter_queue_size', {}, open)
         this.metrics.set('penstock_export_dead_letters', {}, dead)
+        onRecovered()
       } catch (error) {
-        log.error(
-          { event: 'export.retention_failed', err: error },
-          'Old exports could not be deleted; the next round tries again',
-        )
+        onError(error)
       }
       await clock.sleep(limits.retentionEveryMs, signal).catch(() => {})
     }

@@ -13,13 +13,14 @@ import {
   settingOf,
   type Tx,
 } from '@penstock/core'
-import type { Db } from '@penstock/db'
+import { type Db, isUnavailable } from '@penstock/db'
 import {
   type Attempt,
   type ClaimedDelivery,
   DeliveryQueue,
   type DeliveryTables,
   Drain,
+  drainErrors,
   type NewDelivery,
   type Outcome,
 } from '@penstock/delivery'
@@ -83,6 +84,7 @@ export class MailQueue {
   readonly #drain: Drain
   readonly #stop = new AbortController()
   readonly #pacer: Pacer
+  readonly #errors: ReturnType<typeof drainErrors>
   #running: Promise<void> | undefined
   #pruning: RepeatingTask | undefined
 
@@ -92,6 +94,9 @@ export class MailQueue {
     this.#log = log
     this.#pacer = new Pacer(core.clock, answersRequests)
     this.#queue = new DeliveryQueue(withDeliveries(core.db), MAIL_QUEUE)
+    this.#errors = drainErrors({ log, clock: core.clock, work: 'mails' }, (err) =>
+      log.error({ event: 'mail.failed', err }, 'mails could not be sent'),
+    )
     this.#drain = new Drain({
       queue: this.#queue,
       send: (batch, signal) => this.#sendAll(batch, signal),
@@ -115,7 +120,7 @@ export class MailQueue {
           )
         }
       },
-      onError: (error) => log.error({ event: 'mail.failed', err: error }, 'mails could not be sent'),
+      ...this.#errors,
     })
     const enqueue = (tx: Tx, keys: readonly string[], lane: string) =>
       this.#queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveriesOf(keys, lane), tx.nowMs)
@@ -180,10 +185,13 @@ export class MailQueue {
   }
 
   #failed({ key }: ClaimedDelivery, error: unknown): Outcome {
-    this.#log.error(
-      { event: 'mail.failed', delivery: key, err: error },
-      'a mail could not be composed and is tried again',
-    )
+    if (isUnavailable(error)) this.#errors.onError(error)
+    else {
+      this.#log.error(
+        { event: 'mail.failed', delivery: key, err: error },
+        'a mail could not be composed and is tried again',
+      )
+    }
     return { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
   }
 

@@ -1,4 +1,5 @@
 export { type Clock, systemClock } from './clock.ts'
+export { FailureLog } from './failure-log.ts'
 export { jsonLog, type Log, silentLog } from './log.ts'
 export { networkOf, subscriberOf } from './network.ts'
 export type { Random } from './random.ts'

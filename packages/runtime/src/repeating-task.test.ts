@@ -49,7 +49,7 @@ test('does not overlap: a slow run delays the next one', async () => {
   await repeating.end()
 })
 
-test('logs a failure with its event, and runs again', async () => {
+test('logs a failure with its event, runs again, and logs that it succeeds', async () => {
   const { clock, lines, schedule } = setUp()
   let tries = 0
   const repeating = new RepeatingTask('usage.unwritten', schedule, async () => {
@@ -58,7 +58,7 @@ test('logs a failure with its event, and runs again', async () => {
   })
   await clock.advance(2_000)
   expect(tries).toBe(2)
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['usage.unwritten'])
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['usage.unwritten', 'usage.recovered'])
   await repeating.end()
 })
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { FailureLog } from './failure-log.ts'
 import type { Log } from './log.ts'
 
 interface Schedule {
@@ -9,7 +10,7 @@ interface Schedule {
   readonly log: Log
 }
 
-/** Repeats a task at an interval until it is ended. Runs never overlap. A failure is logged, and the next run is the retry. */
+/** Repeats a task at an interval until it is ended. Runs never overlap. The next run is the retry of one that failed. */
 export class RepeatingTask {
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
@@ -27,13 +28,16 @@ export class RepeatingTask {
   async #run(failureEvent: string, schedule: Schedule, work: () => Promise<void>): Promise<void> {
     const { everyMs, firstAfterMs = everyMs, clock, log } = schedule
     const { signal } = this.#stop
+    const message = 'a periodic task has failed; it runs again at the next interval'
+    const failures = new FailureLog({ log, clock, event: failureEvent, message })
     for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
       await clock.sleep(waitMs, signal).catch(() => {})
       if (signal.aborted) return
       try {
         await work()
+        failures.succeeded()
       } catch (error) {
-        log.error({ event: failureEvent, err: error }, 'a periodic task has failed; it runs again at the next interval')
+        failures.failed(error)
       }
     }
   }

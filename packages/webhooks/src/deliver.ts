@@ -35,6 +35,8 @@ const failed: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal erro
 type Writer = Parameters<Parameters<Core['db']['write']>[0]>[0]
 
 export interface HookDelivererContext extends HookCallContext {
+  /** Called if the database cannot be used; the delivery is tried again. */
+  readonly onUnavailable: (error: unknown) => void
   /** Stores the progress of a delivery; `false` if it was stored before, or another process has the delivery now. */
   readonly reach: (db: Writer, delivery: ClaimedDelivery, progress: string) => Promise<boolean>
 }
@@ -62,10 +64,14 @@ export class HookDeliverer {
     try {
       return await this.#deliver(delivery)
     } catch (error) {
-      this.#context.log.error(
-        { event: 'hook.delivery_failed', delivery: delivery.key, err: error },
-        'a webhook delivery could not be made and is tried again',
-      )
+      const { log, onUnavailable } = this.#context
+      if (isUnavailable(error)) onUnavailable(error)
+      else {
+        log.error(
+          { event: 'hook.delivery_failed', delivery: delivery.key, err: error },
+          'a webhook delivery could not be made and is tried again',
+        )
+      }
       return failed
     }
   }

@@ -1,6 +1,6 @@
 import { type Core, type CoreTables, type EventListener, type HookCalls, KEPT_PAYLOADS_MS } from '@penstock/core'
 import type { Db } from '@penstock/db'
-import { DeliveryQueue, type DeliveryTables, Drain } from '@penstock/delivery'
+import { DeliveryQueue, type DeliveryTables, Drain, drainErrors } from '@penstock/delivery'
 import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { findSavedUrlBlock } from './address-policy.ts'
 import { HookDeliverer } from './deliver.ts'
@@ -52,8 +52,12 @@ export class Webhooks {
     this.#sender = new RequestSender(core, requestTimeoutMs)
     const queue = new DeliveryQueue(withDeliveries(core.db), QUEUE)
     this.#queue = queue
+    const errors = drainErrors({ log, clock: core.clock, work: 'webhooks' }, (err) =>
+      log.error({ event: 'hook.delivery_failed', err }, 'webhook deliveries could not be made'),
+    )
     const deliverer = new HookDeliverer({
       core,
+      onUnavailable: errors.onError,
       sender: this.#sender,
       log,
       reach: (tx, delivery, progress) => queue.reach(tx as unknown as DeliveryTransaction, delivery, progress),
@@ -79,8 +83,7 @@ export class Webhooks {
           log.error({ event: 'hook.given_up', delivery: delivery.key }, 'a webhook delivery was given up')
         }
       },
-      onError: (error) =>
-        log.error({ event: 'hook.delivery_failed', err: error }, 'webhook deliveries could not be made'),
+      ...errors,
     })
     this.listener = hookListener({
       enqueue: async (tx, deliveries) => {

@@ -10,6 +10,7 @@ import {
   unguarded,
 } from '@penstock/http'
 import type { Log } from '@penstock/runtime'
+import type { WritableDirectory } from '../process/writable-directory.ts'
 import type { Exporting } from './exporting.ts'
 
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8'
@@ -17,6 +18,12 @@ const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8'
 export const probePaths: readonly string[] = ['/livez', '/readyz']
 
 type Health = Pick<Exporting, 'metrics' | 'isReady'>
+
+/** Returns the health of a process that exports, and that writes files into the directory. */
+export const processHealth = (exporting: Exporting, directory: WritableDirectory): Health => ({
+  metrics: () => exporting.metrics(),
+  isReady: async () => (await exporting.isReady()) && (await directory.problem()) === undefined,
+})
 
 /**
  * Serves `/metrics`, `/livez` and `/readyz` for a process without a gateway.

@@ -13,7 +13,7 @@ const entryKinds = [
   { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
   { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal|\.moved)?$/ },
   { kind: 'file', name: /^(?:pepper|pepper-salt|secrets\.key)\..+$/ },
-  { kind: 'file', name: /^observe\.lock(?:-journal)?$/ },
+  { kind: 'file', name: /^(?:observe\.lock(?:-journal)?|readyz\.probe)$/ },
   { kind: 'file', name: /^plane\.json(?:\..+)?$/ },
   { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
   { kind: 'file', name: /^sample-workspace\.pending$/ },

@@ -26,7 +26,7 @@ export async function serveCoreAlone(
   try {
     const core = await serveCore(settings, environment, log, exports)
     try {
-      const health = address && (await listenForHealth(address, core.exporting, log))
+      const health = address && (await listenForHealth(address, core.health, log))
       const { facts, commands } = coreLines(core)
       const metrics = health === undefined ? [] : [`Its metrics and health are on ${health.url}.`]
       await write(stdout, `${[...facts, ...metrics, '', 'Try next:', ...commands].join('\n')}\n`)

@@ -12,8 +12,9 @@ import { mailTransport } from '../core/mail-transport.ts'
 import { openCore } from '../core/open-core.ts'
 import { coreExportListener } from '../exporting/core-exports.ts'
 import { Exporting } from '../exporting/exporting.ts'
-import { probeListener, probePaths } from '../exporting/health-listener.ts'
+import { probeListener, probePaths, processHealth } from '../exporting/health-listener.ts'
 import type { Environment } from '../process/environment.ts'
+import { WritableDirectory } from '../process/writable-directory.ts'
 import type { ExportConfig } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import type { StartedCore } from './banner.ts'
@@ -22,6 +23,7 @@ export interface ServedCore extends StartedCore {
   /** The core with the listeners that export its pipelines and call its hooks. */
   readonly core: Core
   readonly exporting: Exporting
+  readonly health: ReturnType<typeof processHealth>
   /** Refuses further requests, and waits at most `timeoutMs` for those in progress. */
   close(timeoutMs: number): Promise<void>
 }
@@ -125,7 +127,8 @@ export async function serveCore(
         log,
         trustedProxies,
       })
-      const probes = probeListener(exporting, log)
+      const health = processHealth(exporting, new WritableDirectory(settings.dataDir, clock))
+      const probes = probeListener(health, log)
       answer = (request, response) => {
         const path = request.url!.split('?', 1)[0]!
         if (probePaths.includes(path)) return probes(request, response)
@@ -142,6 +145,7 @@ export async function serveCore(
         hooks: [...exports.config.sources.keys()].map((name) => `${externalUrl}${HOOKS_PATH}${name}`),
         core,
         exporting,
+        health,
         close: async (timeoutMs) => {
           await listening.close(AbortSignal.timeout(timeoutMs))
           await exporting.end()

@@ -4,9 +4,10 @@ import { jsonLog } from '@penstock/runtime'
 import { mailTransport } from '../core/mail-transport.ts'
 import { openCore } from '../core/open-core.ts'
 import { Exporting } from '../exporting/exporting.ts'
-import { listenForHealth } from '../exporting/health-listener.ts'
+import { listenForHealth, processHealth } from '../exporting/health-listener.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { WritableDirectory } from '../process/writable-directory.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { startErrorOf } from './start-error.ts'
@@ -35,7 +36,8 @@ export async function serveWorker(
     )
     try {
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
-      const health = await listenForHealth(settings['observability.listen'], exporting, log)
+      const directory = new WritableDirectory(settings.dataDir, clock)
+      const health = await listenForHealth(settings['observability.listen'], processHealth(exporting, directory), log)
       const transport = mailTransport(settings, { externalUrl, clock })
       const mails = new MailQueue({ core, transport, random, newClaim: randomUUID, log, answersRequests: () => false })
       exporting.start()

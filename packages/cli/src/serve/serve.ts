@@ -4,6 +4,7 @@ import { createToken, openManagement, propagate } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { WritableDirectory } from '../process/writable-directory.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import { configuredUpstream } from '../settings/gateway-settings.ts'
@@ -92,6 +93,7 @@ async function serveUntilInterrupted(
 
   const ingest = await openIngest(options, { configured, peppers, plane }, { clock, random }, log, teardown)
   const clickHouse = await openClickHouse(settings, { clock, log }, teardown)
+  const directory = new WritableDirectory(settings.dataDir, clock)
   let core: ServedCore | undefined
   let isStarted = false
   const management = await openManagement({
@@ -100,6 +102,10 @@ async function serveUntilInterrupted(
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
     isStarted: () => isStarted,
+    problem: async () => {
+      const reason = await directory.problem()
+      return reason && `the data directory cannot be written to: ${reason}`
+    },
     announcesExpiries: true,
     isStoreConnected: ingest.embedded !== undefined || clickHouse !== undefined,
     otlp: otlpAddress(settings, boundAddresses(ingest)[0]!),

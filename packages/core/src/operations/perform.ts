@@ -133,16 +133,22 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
 const SEARCH_TOO_LONG = 'The search takes too long. Search for a longer text, or among fewer items'
 
 /**
- * Converts a database error to `unavailable` or, for a search beyond its budget, to `impossible`, if that is the reason. Adapters
+ * Converts an error of the database or of a full disk to `unavailable` or, for a search beyond its budget, to `impossible`, if that is the reason. Adapters
  * use it for reads outside of operations.
  */
 export function asFailure(error: unknown): unknown {
   if (error instanceof SearchBudgetError) {
     return new DomainError({ code: 'impossible', message: SEARCH_TOO_LONG }, { cause: error })
   }
-  if (!isUnavailable(error)) return error
+  if (!(isUnavailable(error) || isDiskFull(error))) return error
   return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
 }
+
+/** The codes of the system for a file that cannot be written at present: no space, no quota, too large, a read-only file system. */
+const diskErrorCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'])
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && 'code' in error && diskErrorCodes.has(String(error.code))
 
 /** Rejects callers that lack a sign-in or administrator rights. Adapters call it before they parse parameters. */
 export function requireCaller(actor: Actor, caller: Caller): void {

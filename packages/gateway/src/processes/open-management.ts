@@ -52,6 +52,8 @@ export interface ManagementOptions {
   readonly planes: () => readonly IngestPlane[]
   /** Tells whether the start is complete, with the first API key and the other parts of the service; until then it is not ready. */
   readonly isStarted?: () => boolean
+  /** Returns the reason why the service cannot work although every process can, such as a full disk. */
+  readonly problem?: () => Promise<string | undefined>
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
   /**
@@ -131,7 +133,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       textRoute(LIVE_PATH, async () => ({ status: 200, content: 'ok\n' })),
       textRoute(READY_PATH, async () =>
         isStarted()
-          ? readinessReply(await reports.all(), planes().length)
+          ? readinessReply(await reports.all(), planes().length, await options.problem?.())
           : { status: 503, content: 'not ready: starting\n' },
       ),
       textRoute(
@@ -214,9 +216,14 @@ function textRoute(
  * checked. A store that cannot be used is mentioned, and makes a process unready only when it can no longer work from
  * memory (T-14).
  */
-function readinessReply(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
-  const state =
-    reports.length < expected ? 'a process does not answer' : reports.find(({ state }) => state !== 'ready')?.state
+function readinessReply(
+  reports: readonly PlaneReport[],
+  expected: number,
+  problem: string | undefined,
+): { status: number; content: string } {
+  const isMissing = reports.length < expected
+  const unready = isMissing ? 'a process does not answer' : reports.find(({ state }) => state !== 'ready')?.state
+  const state = unready ?? problem
   if (state !== undefined) return { status: 503, content: `not ready: ${state}\n` }
   const isStoreFailing = reports.some((report) => report.isStoreFailing)
   const content = isStoreFailing ? 'ready, from memory: the token store cannot be used\n' : 'ready\n'
