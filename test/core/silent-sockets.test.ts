@@ -50,5 +50,7 @@ test('the limit of connections is a setting, and a rejection has the format of t
   await once(busy, 'data')
   const core = await fetch(`${coreUrl}/api/v4/version`)
   expect(await core.json()).toEqual({ error: '503 The server has too many connections.' })
-  expect(await status(`${coreUrl}/livez`)).toBe(200)
+  for (const path of ['/livez', '/readyz', '/-/health', '/-/liveness', '/-/readiness', '/-/readiness?all=1']) {
+    expect([path, await status(coreUrl + path)]).toEqual([path, 200])
+  }
 })

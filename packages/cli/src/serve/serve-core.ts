@@ -5,7 +5,7 @@ import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
 import { MailQueue } from '@penstock/mail'
-import { areas, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
+import { areas, healthPaths, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import { Webhooks } from '@penstock/webhooks'
 import { mailTransport } from '../core/mail-transport.ts'
@@ -66,7 +66,7 @@ export async function serveCore(
       maxPerAddress: settings['core.maxConnectionsPerAddress'],
     },
     isExempt: (address) => trustedProxies.has(address),
-    probePaths,
+    probePaths: [...probePaths, ...healthPaths],
     refusalForm,
     log,
   })

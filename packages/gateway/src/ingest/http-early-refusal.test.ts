@@ -100,6 +100,16 @@ onBothPaths(() => {
     })
   })
 
+  test('P-11: forwards no request that follows an answer with Connection: close', async () => {
+    await start()
+    const client = await open()
+    const refused = head({ authorization: 'Bearer bad', expect: '100-continue', 'content-length': '3' })
+    client.send(Buffer.concat([Buffer.from(`${refused}abc`), post('next'), post('last')]))
+    expect(await client.reply()).toMatchObject({ status: 401, headers: { connection: 'close' } })
+    await client.closed
+    expect([front.ingest.admissionRequests.length, front.ingest.sent.length]).toEqual([1, 0])
+  })
+
   describe('P-8: size on the wire', () => {
     const config = { maxBodyBytes: 10 * 1024 }
 

@@ -14,6 +14,8 @@ export class NodeExchange extends Http1Exchange {
   readonly #response: ServerResponse
 
   static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
+    // A request after the last answer of its connection cannot be answered, so it must not be forwarded.
+    if (connectionOf(request.socket).hasSentClose) return
     const exchange = new NodeExchange(context, request, response)
     request.sink = exchange
     const framing = request.httpVersionMinor === 0 ? http10 : http11

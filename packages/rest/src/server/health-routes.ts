@@ -3,9 +3,12 @@ import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@pen
 
 const ok = { status: 'ok' } as const
 
+/** The paths of these routes, which are also served when there are too many connections. */
+export const healthPaths = ['/-/health', '/-/liveness', '/-/readiness'] as const
+
 /** Returns the routes by which GitLab's clients and load balancers ask whether the service works. */
 export function healthRoutes(core: Core): ServedRoute[] {
-  const page = (path: string, handle: (request: RouteRequest) => Promise<Reply>) =>
+  const page = (path: (typeof healthPaths)[number], handle: (request: RouteRequest) => Promise<Reply>) =>
     ({ method: 'GET', path, access: undefined, handle }) as const
   return unguarded([
     page('/-/health', async () => ({ status: 200, content: 'GitLab OK', contentType: 'text/plain; charset=utf-8' })),
