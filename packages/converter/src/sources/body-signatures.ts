@@ -268,8 +268,14 @@ function statusIn({ message, error, status }: JsonObject): string {
   return found === undefined ? '' : ` (${found})`
 }
 
-/** Returns the name of the event of a hook about something else; `undefined` for other bodies. */
-export function otherEvent({ object_kind, event_name }: JsonObject): { member: string; event: string } | undefined {
+/** A member with the name of the event of a hook about something else, and that name for messages. */
+interface OtherEvent {
+  readonly member: 'object_kind' | 'event_name'
+  readonly event: string
+}
+
+/** Returns the event of a hook about something else; `undefined` for other bodies. */
+export function otherEvent({ object_kind, event_name }: JsonObject): OtherEvent | undefined {
   if (isWord(object_kind)) return { member: 'object_kind', event: quoted(object_kind) }
   return isWord(event_name) ? { member: 'event_name', event: quoted(event_name) } : undefined
 }
