@@ -12,6 +12,8 @@ export interface WorstBody {
   readonly headers: Readonly<Record<string, string>>
   /** @param round counts the rounds of the measurement from 1, for what must differ each time */
   readonly body: (round: number) => string | Uint8Array
+  /** The bound on a turn. Default: by the bytes received. */
+  readonly boundMs?: number
   /** Statuses that show that the body has met the rule it is meant for. Default: any below 500. */
   readonly statuses?: readonly number[]
 }

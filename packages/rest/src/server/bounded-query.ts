@@ -47,7 +47,8 @@ async function longReply(query: BoundedQuery): Promise<Reply> {
   if (typeof largest !== 'number') return largest
   if (largest > 0)
     throw refusal(`The page would be larger than ${MAX_ANSWER}. The largest per_page that fits is ${largest}.`)
-  throw memberTooLarge((await heaviestMemberRead(query)) ?? (first === 'unread' ? undefined : first.member))
+  const member = first === 'unread' ? undefined : first.member
+  throw memberTooLarge(member ?? (await heaviestMemberRead(query)))
 }
 
 /**

@@ -14,7 +14,7 @@ export type Built =
       readonly isKeyset: boolean
       /** The number of rows that fit. */
       readonly fittingRows: number
-      /** The member with the most text. */
+      /** The member with the most text, if not even the first row fits. */
       readonly member: string | undefined
     }
 
@@ -57,10 +57,15 @@ export async function replyTo(
   const rows = isKeyset || isPage(result) ? result.items : Array.isArray(result) ? result : undefined
   if (rows === undefined) {
     const value = of(result)
-    if (!(await answer.value(value))) return tooLarge(0, value)
+    if (!(await answer.value(value)))
+      return { kind: 'too_large', isKeyset, fittingRows: 0, member: heaviestMember(value) }
   } else {
     const fittingRows = await answer.list(rows, of)
-    if (fittingRows < rows.length) return { ...tooLarge(fittingRows, of(rows[0])), isKeyset }
+    if (fittingRows < rows.length) {
+      // Conversion takes long for a row that alone is too large, so it is repeated only for that one.
+      const member = fittingRows === 0 ? heaviestMember(of(rows[0])) : undefined
+      return { kind: 'too_large', isKeyset, fittingRows, member }
+    }
   }
   const headers = isKeyset ? keysetHeaders(result, list) : isPage(result) ? pageHeaders(result, list) : ownHeaders
   const isCompressible = row.method === 'GET' && !holdsSecrets(shape!.schema)
@@ -81,13 +86,6 @@ export function heaviestMemberOf(
 }
 
 const whole = (reply: Reply): Built => ({ kind: 'reply', isKeyset: false, reply })
-
-const tooLarge = (fittingRows: number, value: unknown): Built & { kind: 'too_large' } => ({
-  kind: 'too_large',
-  isKeyset: false,
-  fittingRows,
-  member: heaviestMember(value),
-})
 
 const has = (value: unknown, ...keys: string[]): boolean =>
   typeof value === 'object' && value !== null && keys.every((key) => key in value)
