@@ -37,6 +37,13 @@ export function computeMinutes(table: RunTable, runs: readonly RunEntry[], maxEn
   ]
 }
 
+/** Returns the minutes that all jobs of some runs ran together. */
+export function totalMinutes({ use: { time } }: RunTable, runs: readonly RunEntry[]): number {
+  let sum = 0
+  for (const { useFrom, useTo } of runs) for (let row = useFrom; row < useTo; row += 1) sum += time[row]!
+  return sum / (60 * MICROSECONDS)
+}
+
 function sumsByTag({ tags }: RunTable, { names: lists, time, jobs }: Sums<readonly number[]>): Sums<string | null> {
   const byTag = sumsFor(tags)
   for (const [number, list] of lists.entries()) {

@@ -58,6 +58,12 @@ export function referenceReport(all: readonly RunFacts[], range: InsightsRange):
       ...minutes('runner', inRange, ({ job }) => [job.runner]),
       ...minutes('tag', inRange, ({ job }) => job.tags),
     ],
+    total_minutes:
+      sum(
+        attemptsOf(inRange)
+          .filter(({ job }) => !job.isBridge)
+          .map(({ job }) => Math.round(job.duration * 1e6)),
+      ) / 60e6,
     findings: findingsOf(
       {
         table: selected.table,

@@ -1,5 +1,5 @@
 import { groupAttempts } from './attempts.ts'
-import { type ComputeMinutes, computeMinutes } from './compute-minutes.ts'
+import { type ComputeMinutes, computeMinutes, totalMinutes } from './compute-minutes.ts'
 import { type Finding, findingsOf } from './findings.ts'
 import { countFlaky, type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
 import { groupDurations } from './job-durations.ts'
@@ -46,6 +46,8 @@ export interface InsightsReport {
   readonly failing_jobs: readonly FailingJob[]
   readonly retries: readonly RetriedJob[]
   readonly minutes: readonly ComputeMinutes[]
+  /** The minutes of all jobs, however many entries `minutes` has. */
+  readonly total_minutes: number
   readonly findings: readonly Finding[]
 }
 
@@ -96,6 +98,7 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
     failing_jobs: failingJobs(table, totals, maxEntries),
     retries: retriedJobs(table, repeated, { attempts, maxEntries }),
     minutes: computeMinutes(table, inRange, maxEntries),
+    total_minutes: totalMinutes(table, inRange),
     findings: findingsOf({ table, runs: roots, inRange, flaky: allFlaky }, range),
   }
 }

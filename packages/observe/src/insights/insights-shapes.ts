@@ -75,6 +75,7 @@ export const insightsShape = z.object({
   minutes: z.array(
     z.object({ by: z.enum(['project', 'runner', 'tag']), name: text, minutes: z.number(), jobs: count }),
   ),
+  total_minutes: z.number().meta({ description: 'The minutes of all jobs, however many entries minutes has' }),
   findings: z.array(finding),
   truncated: z.boolean().meta({
     description:

@@ -95,6 +95,8 @@ export interface Insights {
   readonly failing_jobs: readonly FailingJob[]
   readonly retries: readonly RetriedJob[]
   readonly minutes: readonly ComputeMinutes[]
+  /** The minutes of all jobs, however many entries `minutes` has. */
+  readonly total_minutes: number
   readonly findings: readonly Finding[]
   /** Whether older runs may be missing, because the service keeps a limited number of jobs in memory. */
   readonly truncated: boolean

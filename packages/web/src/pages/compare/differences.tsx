@@ -2,6 +2,7 @@ import type { Comparison, JobChange, JobDifference } from '../../api/compare.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
+import { LongName } from '../../components/long-name.tsx'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
@@ -58,13 +59,13 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
 
 function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifference>[] {
   return [
-    { id: 'job', header: 'Job', isRowHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
+    { id: 'job', header: 'Job', isRowHeader: true, cell: ({ name }) => <LongName text={name} /> },
     {
       id: 'stage',
       header: 'Stage',
       headerClass: 'opt',
       class: 'soft opt',
-      cell: ({ stage }) => <bdi>{stage ?? '–'}</bdi>,
+      cell: ({ stage }) => <LongName text={stage ?? '–'} />,
     },
     { id: 'a', header: 'A', isNumeric: true, cell: ({ a_seconds }) => <Duration seconds={a_seconds} /> },
     { id: 'b', header: 'B', isNumeric: true, cell: ({ b_seconds }) => <Duration seconds={b_seconds} /> },

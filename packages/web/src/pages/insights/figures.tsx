@@ -3,8 +3,7 @@ import { durationText } from '../../components/duration.ts'
 import { numberText, percentText } from '../../components/text.tsx'
 
 /** The four numbers of the range, each with its change from the range before. */
-export function Figures({ insights: { totals, previous, minutes } }: { readonly insights: Insights }) {
-  const compute = minutes.filter(({ by }) => by === 'project').reduce((sum, entry) => sum + entry.minutes, 0)
+export function Figures({ insights: { totals, previous, total_minutes } }: { readonly insights: Insights }) {
   return (
     <dl class="panel figures">
       <div>
@@ -24,7 +23,7 @@ export function Figures({ insights: { totals, previous, minutes } }: { readonly 
       </div>
       <div>
         <dt>Compute time</dt>
-        <dd>{numberText(Math.round(compute))} min</dd>
+        <dd>{numberText(Math.round(total_minutes))} min</dd>
         <dd class="delta soft">all jobs of {numberText(totals.runs)} runs</dd>
       </div>
     </dl>

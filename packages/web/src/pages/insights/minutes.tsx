@@ -1,11 +1,14 @@
 import type { ComputeMinutes, MinutesBy } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { LongName } from '../../components/long-name.tsx'
 import { numberText, percentText } from '../../components/text.tsx'
 import { place, withQuery } from '../../location.ts'
 
 interface MinutesProps {
   readonly minutes: readonly ComputeMinutes[]
+  /** The minutes of all jobs. Tags overlap, so shares are of this. */
+  readonly total: number
   readonly runsOf: (project: string | null) => string
 }
 
@@ -16,12 +19,10 @@ const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
 ]
 
 /** The table of the minutes that jobs ran, by project, by runner or by tag. */
-export function Minutes({ minutes, runsOf }: MinutesProps) {
+export function Minutes({ minutes, total, runsOf }: MinutesProps) {
   const asked = place.value.query.get('minutes')
   const [by, label] = groupings.find(([name]) => name === asked) ?? groupings[0]!
   const entries = minutes.filter((entry) => entry.by === by)
-  // Tags overlap, so shares are of the time of all projects.
-  const total = minutes.filter((entry) => entry.by === 'project').reduce((sum, entry) => sum + entry.minutes, 0)
   return (
     <section class="panel" aria-labelledby="compute-minutes">
       <header>
@@ -50,7 +51,7 @@ export function Minutes({ minutes, runsOf }: MinutesProps) {
       {entries.length === 0 ? (
         <p class="note">No job of this range has a {label.toLowerCase()}.</p>
       ) : (
-        <div class="scroll">
+        <div class="scroll tall">
           <DataTable
             label="Compute minutes"
             columns={columns(label, by, total, runsOf)}
@@ -75,7 +76,14 @@ function columns(
       id: 'name',
       header: label,
       isRowHeader: true,
-      cell: ({ name }) => (by === 'project' ? <a href={runsOf(name)}>{name}</a> : name),
+      cell: ({ name }) => 
+        by === 'project' ? (
+          <a href={runsOf(name)}>
+            <LongName text={name} />
+          </a>
+        ) : (
+          <LongName text={name} />
+        ),
     },
     {
       id: 'minutes',

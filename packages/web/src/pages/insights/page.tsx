@@ -143,7 +143,7 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
       <SlowestJobs jobs={insights.slowest_jobs} runsOf={runsOf} />
       <div class="two">
         <FlakyJobs jobs={insights.flaky_jobs} runsOf={runsOf} />
-        <Minutes minutes={insights.minutes} runsOf={runsOf} />
+        <Minutes minutes={insights.minutes} total={insights.total_minutes} runsOf={runsOf} />
       </div>
       <div class="two">
         <FailingJobs jobs={insights.failing_jobs} runsOf={runsOf} />

@@ -2,6 +2,7 @@ import type { SlowJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
+import { LongName } from '../../components/long-name.tsx'
 import { Spark } from '../../components/spark.tsx'
 import { Duration, numberText } from '../../components/text.tsx'
 import { type RunsOf, shortProject } from './job-links.ts'
@@ -60,7 +61,7 @@ function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
       isRowHeader: true,
       cell: ({ name, stage, project }) => (
         <a href={runsOf(project, name)} title={stage === null ? undefined : `Stage ${stage}`}>
-          {name}
+          <LongName text={name} />
         </a>
       ),
     },
@@ -69,7 +70,7 @@ function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
       header: 'Project',
       headerClass: 'opt',
       class: 'soft opt',
-      cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+      cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
     },
     {
       id: 'runs',

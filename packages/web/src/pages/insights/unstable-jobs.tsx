@@ -1,6 +1,7 @@
 import type { FailingJob, FlakyJob, RetriedJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
+import { LongName } from '../../components/long-name.tsx'
 import { Duration, numberText, percentText } from '../../components/text.tsx'
 import { type RunsOf, shortProject } from './job-links.ts'
 import { JobPanel } from './job-panel.tsx'
@@ -38,14 +39,18 @@ const nameColumns = (runsOf: RunsOf): readonly Column<{ readonly name: string; r
     id: 'job',
     header: 'Job',
     isRowHeader: true,
-    cell: ({ name, project }) => <a href={runsOf(project, name)}>{name}</a>,
+    cell: ({ name, project }) => (
+      <a href={runsOf(project, name)}>
+        <LongName text={name} />
+      </a>
+    ),
   },
   {
     id: 'project',
     header: 'Project',
     headerClass: 'opt',
     class: 'soft opt',
-    cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+    cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
   },
 ]
 
@@ -161,14 +166,18 @@ function retryColumns(runsOf: RunsOf): readonly Column<RetriedJob>[] {
       id: 'job',
       header: 'Job',
       isRowHeader: true,
-      cell: ({ name, project }) => <a href={runsOf(project, name)}>{name}</a>,
+      cell: ({ name, project }) => (
+      <a href={runsOf(project, name)}>
+        <LongName text={name} />
+      </a>
+    ),
     },
     {
       id: 'project',
       header: 'Project',
       headerClass: 'opt',
       class: 'soft opt',
-      cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+      cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
     },
     { id: 'runs', header: 'Runs', isNumeric: true, cell: ({ runs }) => numberText(runs) },
     {

@@ -3,6 +3,7 @@ import type { MetricName, StoredMetric } from '../../api/metrics.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { LongName } from '../../components/long-name.tsx'
 import { durationText } from '../../components/duration.ts'
 import { SelectFilter } from '../../components/filter-bar.tsx'
 import { rangeOf } from '../../components/range.ts'
@@ -206,7 +207,7 @@ function columns(unit: string, isHistogram: boolean): readonly Column<PointRow>[
       id: 'series',
       header: 'Series',
       class: 'soft',
-      cell: ({ series }) => <bdi title={series}>{series.length > 90 ? `${series.slice(0, 90)}…` : series}</bdi>,
+      cell: ({ series }) => <LongName text={series} />,
     },
     {
       id: 'value',

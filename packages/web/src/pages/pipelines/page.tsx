@@ -128,6 +128,7 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
         sinceMs={runs.loadMore === undefined ? range.sinceMs : Math.max(range.sinceMs, oldestMs)}
         untilMs={range.untilMs}
         endsNow={range.name !== null}
+        hasOlder={runs.loadMore !== undefined}
       />
       <DataTable
         label="Pipeline runs"

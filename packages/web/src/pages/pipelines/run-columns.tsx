@@ -1,6 +1,7 @@
 import type { PipelineRun } from '../../api/pipelines.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { secondsOfNs } from '../../components/duration.ts'
+import { LongName } from '../../components/long-name.tsx'
 import { FailedCount, Status } from '../../components/status.tsx'
 import { Ago, Duration } from '../../components/text.tsx'
 import { runShape, SHAPE_HEIGHT, SHAPE_WIDTH } from './run-shape.ts'
@@ -21,7 +22,7 @@ export const runColumns: readonly Column<PipelineRun>[] = [
     header: 'Project',
     headerClass: 'c-project',
     class: 'project-cell soft',
-    cell: (run) => <Cut text={run.project ?? run.service} />,
+    cell: (run) => <LongName text={run.project ?? run.service} />,
   },
   {
     id: 'ref',

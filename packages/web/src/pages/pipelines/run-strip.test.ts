@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runStrip, stripTimes } from './run-strip.ts'
+import { runStrip, stripLabels } from './run-strip.ts'
 
 const run = (startMs: number, seconds: number, status: string) => ({
   trace_id: 't',
@@ -19,6 +19,19 @@ test('a run without a duration has a mark that can be seen', () => {
   expect(runStrip([run(1000, 0, 'skipped')], 1000, 2000)[0]).toMatchObject({ height: 3, meaning: 'skipped' })
 })
 
-test('the axis begins and ends with the range', () => {
-  expect(stripTimes(0, 100, 5)).toEqual([0, 25, 50, 75, 100])
+test('days are labelled where they begin', () => {
+  const since = new Date(2026, 0, 5, 15).getTime()
+  const until = new Date(2026, 0, 12, 15).getTime()
+  const labels = stripLabels(since, until)
+  expect(labels.map(({ ms }) => [new Date(ms).getDate(), new Date(ms).getHours()])).toEqual(
+    [6, 7, 8, 9, 10, 11, 12].flatMap((day) => (day === 12 ? [] : [[day, 0]])).concat([[12, 0]]),
+  )
+  for (const { at, ms } of labels) expect(since + at * (until - since)).toBeCloseTo(ms, 0)
+})
+
+test('long ranges have a label for some of their days, short ones for hours', () => {
+  const at = (day: number, hour: number) => new Date(2026, 0, day, hour).getTime()
+  expect(stripLabels(at(1, 0), at(31, 0)).map(({ ms }) => new Date(ms).getDate())).toEqual([1, 5, 9, 13, 17, 21, 25, 29])
+  const hours = stripLabels(at(5, 9) + 60_000, at(5, 15)).map(({ ms }) => new Date(ms).getHours())
+  expect(hours).toEqual([10, 11, 12, 13, 14])
 })

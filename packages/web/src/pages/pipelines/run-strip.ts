@@ -38,7 +38,34 @@ export function runStrip(runs: readonly StripRun[], sinceMs: number, untilMs: nu
   })
 }
 
-/** Returns the times below the strip, from its beginning to its end. */
-export function stripTimes(sinceMs: number, untilMs: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => sinceMs + ((untilMs - sinceMs) * index) / (count - 1))
+const HOUR = 3_600_000
+const MAX_LABELS = 8
+const hourSteps = [1, 2, 3, 6, 12] as const
+/** The share of the strip at its end that has no label, so that none is cut. */
+const LABEL_SHARE = 0.06
+
+/** A label below the strip, with its place from 0 to 1. */
+export interface StripLabel {
+  readonly at: number
+  readonly ms: number
+  readonly isDay: boolean
+}
+
+/** Returns labels where days of the viewer's clock begin, or hours within a short range; each stands at its own time. */
+export function stripLabels(sinceMs: number, untilMs: number): readonly StripLabel[] {
+  const length = Math.max(1, untilMs - sinceMs)
+  const hours = hourSteps.find((step) => length / (step * HOUR) <= MAX_LABELS)
+  const days = Math.ceil(length / (24 * HOUR) / MAX_LABELS)
+  const labels: StripLabel[] = []
+  // The clock of the viewer, because days can be longer or shorter than 24 hours.
+  const time = new Date(sinceMs)
+  time.setHours(0, 0, 0, 0)
+  while (time.getTime() < untilMs) {
+    const ms = time.getTime()
+    const at = (ms - sinceMs) / length
+    if (at >= 0 && at <= 1 - LABEL_SHARE) labels.push({ at, ms, isDay: time.getHours() === 0 })
+    if (hours === undefined) time.setDate(time.getDate() + days)
+    else time.setTime(ms + hours * HOUR)
+  }
+  return labels
 }

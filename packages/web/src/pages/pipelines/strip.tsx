@@ -1,20 +1,19 @@
 import type { PipelineRun } from '../../api/pipelines.ts'
 import { localText } from '../../components/time.ts'
-import { MARK_WIDTH, runStrip, STRIP_HEIGHT, STRIP_WIDTH, stripTimes } from './run-strip.ts'
+import { MARK_WIDTH, runStrip, STRIP_HEIGHT, STRIP_WIDTH, stripLabels } from './run-strip.ts'
 
 interface StripProps {
   readonly runs: readonly PipelineRun[]
   readonly sinceMs: number
   readonly untilMs: number
   readonly endsNow: boolean
+  /** Whether the range has older runs than these. */
+  readonly hasOlder: boolean
 }
 
-const HOUR = 3_600_000
-
 /** The runs of the table over time: one mark per run. The table has the same numbers. */
-export function Strip({ runs, sinceMs, untilMs, endsNow }: StripProps) {
+export function Strip({ runs, sinceMs, untilMs, endsNow, hasOlder }: StripProps) {
   const marks = runStrip(runs, sinceMs, untilMs)
-  const precision = untilMs - sinceMs > 72 * HOUR ? 'day' : 'minute'
   const from = localText(sinceMs, 'minute', untilMs)
   return (
     <div class="pulse">
@@ -33,10 +32,18 @@ export function Strip({ runs, sinceMs, untilMs, endsNow }: StripProps) {
         ))}
       </svg>
       <div class="x" aria-hidden="true">
-        {stripTimes(sinceMs, untilMs, 5).map((ms, index) => (
-          <span key={ms}>{index === 4 && endsNow ? 'now' : localText(ms, precision, untilMs)}</span>
+        {stripLabels(sinceMs, untilMs).map(({ at, ms, isDay }) => (
+          <span key={ms} style={{ left: `${at * 100}%` }}>
+            {localText(ms, isDay ? 'day' : 'time', untilMs)}
+          </span>
         ))}
+        {endsNow ? <span class="now">now</span> : null}
       </div>
+      {hasOlder ? (
+        <p class="note">
+          The strip has the latest {runs.length} runs, since {from}. <b>Older runs</b> below the table adds more.
+        </p>
+      ) : null}
     </div>
   )
 }

@@ -180,7 +180,9 @@ function TabList({ shown, counts }: { readonly shown: Tab; readonly counts: Read
           onClick={() => select(tab)}
         >
           {tab}
-          <span class="n">{counts[tab]}</span>
+          <span class="n" aria-hidden="true">
+            {counts[tab]}
+          </span>
         </button>
       ))}
     </div>

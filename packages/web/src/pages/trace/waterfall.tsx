@@ -83,9 +83,12 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
   }
   // A span that is named elsewhere on the page, or is the next failure, is brought into view.
   const [toReveal, setToReveal] = useState(selectedId)
+  const latestActive = useRef(activeId)
+  latestActive.current = activeId
+  // Only when another span is selected: the keys move the active row away from the selected one.
   useEffect(() => {
-    if (selectedId !== undefined && selectedId !== activeId) setToReveal(selectedId)
-  }, [selectedId, activeId])
+    if (selectedId !== undefined && selectedId !== latestActive.current) setToReveal(selectedId)
+  }, [selectedId])
   useEffect(() => {
     const node = toReveal === undefined ? undefined : tree.nodes.get(toReveal)
     if (node === undefined) return

@@ -1,9 +1,8 @@
 import type { TraceSummary } from '../../api/traces.ts'
 import type { Column } from '../../components/data-table.tsx'
+import { LongName } from '../../components/long-name.tsx'
 import { FailedCount } from '../../components/status.tsx'
 import { Ago, Duration, numberText } from '../../components/text.tsx'
-
-const NAME_LENGTH = 200
 
 /** Returns the seconds from the first start to the last end of a trace. */
 export function traceSeconds(trace: Pick<TraceSummary, 'start_time_unix_nano' | 'end_time_unix_nano'>): number {
@@ -18,7 +17,7 @@ export const traceColumns: readonly Column<TraceSummary>[] = [
     isRowHeader: true,
     cell: ({ trace_id, root }) => (
       <a class="strong" href={`/traces/${encodeURIComponent(trace_id)}`} title={trace_id}>
-        <bdi>{root === null ? trace_id.slice(0, 16) : root.name.slice(0, NAME_LENGTH) || '(no name)'}</bdi>
+        <LongName text={root === null ? trace_id.slice(0, 16) : root.name || '(no name)'} />
       </a>
     ),
   },
