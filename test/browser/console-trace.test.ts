@@ -220,6 +220,12 @@ testWithChromium('a job is compared with its usual duration, and failures can be
   expect(await link.getAttribute('href')).toBe(`/compare?a=${traceId}&b=median`)
   await rowOf(page, 'lint').click()
   await pane.getByText('usually 9.0 s, median of 3 runs; now about as long').waitFor()
+  // The keys move on from the selected span.
+  for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) await page.keyboard.press(key)
+  await pane.getByRole('heading', { name: 'run', exact: true }).waitFor()
+  expect(await pane.getByRole('tab').allInnerTexts()).not.toEqual(['Attributes', 'Logs', 'Events'])
+  for (const name of ['Attributes', 'Logs', 'Events']) await pane.getByRole('tab', { name, exact: true }).waitFor()
+  await rowOf(page, 'lint').click()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await pane.getByRole('button', { name: 'Copy link to this span' }).click()
   const address = `${gateway.managementUrl}/traces/${traceId}?span=${ids.get('lint')}`

@@ -50,6 +50,12 @@ test.each([
   expect(ruleOf(await browser.get(SIGN_IN), id)).toBe(rule)
 })
 
+test('the button has the colours of its message, which the colour scheme of the browser does not change', async () => {
+  await announce({ message: 'Maintenance', dismissable: true })
+  const rule = /\.message button \{ (.+?) \}/.exec((await browser.get(SIGN_IN)).text)![1]
+  expect(rule).toContain('background: transparent; color: inherit')
+})
+
 test('the text of every theme can be read', async () => {
   const themes = ['indigo', 'light-indigo', 'blue', 'light-blue', 'green', 'light-green', 'red', 'light-red']
   for (const theme of [...themes, 'dark', 'light']) await announce({ theme })

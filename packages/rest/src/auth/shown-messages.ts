@@ -86,6 +86,7 @@ const LAYOUT = `
 .message { display: flex; gap: 1rem; justify-content: space-between; margin: 0 0 .5rem; padding: .5rem 1rem; font: 14px/1.4 sans-serif }
 .message p { margin: 0; white-space: pre-line; overflow-wrap: anywhere }
 .message form { margin: 0 }
+.message button { padding: 2px 10px; border: 1px solid; border-radius: 4px; background: transparent; color: inherit; cursor: pointer }
 `
 
 function styleOf(messages: readonly BroadcastMessage[]): Html {
