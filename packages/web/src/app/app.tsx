@@ -5,6 +5,7 @@ import { ApiError } from '../api/client.ts'
 import { Failure, NoStore, useDelayed } from '../components/page-states.tsx'
 import { navigate, place } from '../location.ts'
 import { type Route, routeOf } from '../routes.ts'
+import { pageAddress } from './kept-filters.ts'
 import { type KeyBinding, useKeys } from './keys.ts'
 import { KeysDialog } from './keys-dialog.tsx'
 import { Navigation } from './navigation.tsx'
@@ -18,9 +19,12 @@ export function App() {
   return session.value === null ? <SignIn /> : <Shell />
 }
 
-const goToKeys: readonly KeyBinding[] = consolePages.flatMap(({ path, title, navigation }) =>
-  navigation === undefined ? [] : [{ keys: `g ${navigation.key}`, label: `Go to ${title}`, run: () => navigate(path) }],
-)
+const goToKeys: readonly KeyBinding[] = consolePages.flatMap((page) => {
+  const { title, navigation } = page
+  if (navigation === undefined) return []
+  const run = () => navigate(pageAddress(page, place.peek().query))
+  return [{ keys: `g ${navigation.key}`, label: `Go to ${title}`, run }]
+})
 
 function Shell() {
   const [hasKeys, setKeys] = useState(false)

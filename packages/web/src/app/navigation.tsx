@@ -4,6 +4,7 @@ import { type ConsolePage, consolePages } from '../../console-pages.js'
 import { StatusIcon } from '../components/status.tsx'
 import { place } from '../location.ts'
 import { Icon, Mark } from './icons.tsx'
+import { pageAddress } from './kept-filters.ts'
 import { useRefusedClients } from './refused-clients.ts'
 import { section, sectionOf } from './section.ts'
 import { session, signOut } from './session.ts'
@@ -54,7 +55,7 @@ export function Navigation() {
 }
 
 function Links({ group }: { readonly group: Group }) {
-  const { path } = place.value
+  const { path, query } = place.value
   const current = sectionOf(path, section.value)
   const list = useRef<HTMLUListElement>(null)
   // On a narrow screen the links are a strip that scrolls sideways.
@@ -63,12 +64,16 @@ function Links({ group }: { readonly group: Group }) {
   }, [current])
   return (
     <ul ref={list}>
-      {consolePages.map(({ path: target, title, navigation }) => {
+      {consolePages.map((page) => {
+        const { path: target, title, navigation } = page
         if (navigation?.group !== group) return null
         const Addition = additions[target]
         return (
           <li key={target}>
-            <a href={target} aria-current={target === current ? (path === current ? 'page' : 'true') : undefined}>
+            <a
+              href={pageAddress(page, query)}
+              aria-current={target === current ? (path === current ? 'page' : 'true') : undefined}
+            >
               <Icon name={navigation.icon} />
               {title}
               {Addition === undefined ? null : <Addition />}

@@ -138,9 +138,10 @@ export function NoStore() {
         }
       >
         <p>
-          This gateway forwards to an upstream that it cannot read, so there is nothing to show here. To look at
-          telemetry here, start the service without <code>PENSTOCK_UPSTREAM</code>: it then keeps telemetry in its
-          embedded store. Ingest and API keys work as usual.
+          This gateway forwards to an upstream that it cannot read, so there is nothing to show here. If a collector
+          writes this telemetry to ClickHouse, set <code>PENSTOCK_OBSERVE_URL</code> to its database. Or start the
+          service without <code>PENSTOCK_UPSTREAM</code>: it then keeps telemetry in its embedded store. Ingest and API
+          keys work as usual.
         </p>
       </Blank>
     </div>

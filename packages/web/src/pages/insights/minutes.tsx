@@ -76,7 +76,7 @@ function columns(
       id: 'name',
       header: label,
       isRowHeader: true,
-      cell: ({ name }) => 
+      cell: ({ name }) =>
         by === 'project' ? (
           <a href={runsOf(name)}>
             <LongName text={name} />

@@ -70,7 +70,11 @@ function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
       header: 'Project',
       headerClass: 'opt',
       class: 'soft opt',
-      cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
+      cell: ({ project }) => (
+        <span title={project ?? undefined}>
+          <LongName text={shortProject(project)} />
+        </span>
+      ),
     },
     {
       id: 'runs',

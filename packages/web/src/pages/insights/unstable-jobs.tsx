@@ -50,7 +50,11 @@ const nameColumns = (runsOf: RunsOf): readonly Column<{ readonly name: string; r
     header: 'Project',
     headerClass: 'opt',
     class: 'soft opt',
-    cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
+    cell: ({ project }) => (
+      <span title={project ?? undefined}>
+        <LongName text={shortProject(project)} />
+      </span>
+    ),
   },
 ]
 
@@ -167,17 +171,21 @@ function retryColumns(runsOf: RunsOf): readonly Column<RetriedJob>[] {
       header: 'Job',
       isRowHeader: true,
       cell: ({ name, project }) => (
-      <a href={runsOf(project, name)}>
-        <LongName text={name} />
-      </a>
-    ),
+        <a href={runsOf(project, name)}>
+          <LongName text={name} />
+        </a>
+      ),
     },
     {
       id: 'project',
       header: 'Project',
       headerClass: 'opt',
       class: 'soft opt',
-      cell: ({ project }) => <span title={project ?? undefined}><LongName text={shortProject(project)} /></span>,
+      cell: ({ project }) => (
+        <span title={project ?? undefined}>
+          <LongName text={shortProject(project)} />
+        </span>
+      ),
     },
     { id: 'runs', header: 'Runs', isNumeric: true, cell: ({ runs }) => numberText(runs) },
     {

@@ -3,6 +3,7 @@ import { useLive } from '../../api/live.ts'
 import { listLogRecords, type StoredLogRecord } from '../../api/logs.ts'
 import { listServices } from '../../api/traces.ts'
 import { useKeys } from '../../app/keys.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
@@ -121,6 +122,18 @@ function Records({ records, rows }: RecordsProps) {
   return (
     <div class="panel">
       <Histogram rows={rows} sinceMs={sinceMs} untilMs={range.untilMs} />
+      <p class="note csv">
+        <CsvButton
+          table="Log records"
+          headers={['time', 'severity', 'service', 'trace_id', 'span_id', 'body']}
+          rows={() =>
+            rows.map((row) => [
+              ...[new Date(millisecondsOf(row.timeNs)).toISOString(), row.severity, row.service],
+              ...[row.traceId, row.spanId, row.body],
+            ])
+          }
+        />
+      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached with the keyboard */}
       <div ref={log} class="log" role="log" aria-label="Log records" aria-busy={records.isLoading} tabIndex={0}>
         {isLong ? (

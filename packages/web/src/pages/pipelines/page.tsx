@@ -4,6 +4,7 @@ import type { PipelineRun } from '../../api/pipelines.ts'
 import { getFacets, listPipelines } from '../../api/pipelines.ts'
 import { useKeys } from '../../app/keys.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { CsvButton } from '../../components/csv-button.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { CheckFilter, FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
@@ -18,6 +19,7 @@ import { place, setQuery } from '../../location.ts'
 import { Findings } from './findings.tsx'
 import './pipelines.css'
 import { runColumns } from './run-columns.tsx'
+import { csvHeaders, csvRow } from './run-csv.ts'
 import { mergeRuns, runKey, summaryText } from './run-words.ts'
 import { Strip } from './strip.tsx'
 
@@ -130,6 +132,9 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
         endsNow={range.name !== null}
         hasOlder={runs.loadMore !== undefined}
       />
+      <p class="note csv">
+        <CsvButton table="Pipeline runs" headers={csvHeaders} rows={() => found.map(csvRow)} />
+      </p>
       <DataTable
         label="Pipeline runs"
         class="runs"

@@ -31,7 +31,9 @@ test('days are labelled where they begin', () => {
 
 test('long ranges have a label for some of their days, short ones for hours', () => {
   const at = (day: number, hour: number) => new Date(2026, 0, day, hour).getTime()
-  expect(stripLabels(at(1, 0), at(31, 0)).map(({ ms }) => new Date(ms).getDate())).toEqual([1, 5, 9, 13, 17, 21, 25, 29])
+  expect(stripLabels(at(1, 0), at(31, 0)).map(({ ms }) => new Date(ms).getDate())).toEqual([
+    1, 5, 9, 13, 17, 21, 25, 29,
+  ])
   const hours = stripLabels(at(5, 9) + 60_000, at(5, 15)).map(({ ms }) => new Date(ms).getHours())
   expect(hours).toEqual([10, 11, 12, 13, 14])
 })

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { listServices, listTraces, type TraceSummary } from '../../api/traces.ts'
 import { useKeys } from '../../app/keys.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
@@ -9,9 +10,10 @@ import { rangeOf } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { type PagedList, usePagedList, useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
+import { millisecondsOf } from '../../components/time.ts'
 import { place } from '../../location.ts'
 import { Scatter } from './scatter.tsx'
-import { traceColumns } from './trace-columns.tsx'
+import { traceColumns, traceSeconds } from './trace-columns.tsx'
 import { attributeConditions, nanosecondsOfText } from './trace-filters.ts'
 
 const PAGE_SIZE = 100
@@ -89,6 +91,19 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
   return (
     <div class="panel">
       <Scatter traces={traces.data ?? []} />
+      <p class="note csv">
+        <CsvButton
+          table="Traces"
+          headers={['trace_id', 'name', 'services', 'started', 'duration_seconds', 'spans', 'errors']}
+          rows={() =>
+            (traces.data ?? []).map((trace) => [
+              ...[trace.trace_id, trace.root?.name, trace.services.join(' ')],
+              new Date(millisecondsOf(trace.start_time_unix_nano)).toISOString(),
+              ...[traceSeconds(trace), trace.spans, trace.errors],
+            ])
+          }
+        />
+      </p>
       <div class="scroll">
         <DataTable
           label="Traces"
