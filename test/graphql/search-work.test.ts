@@ -252,7 +252,7 @@ test('every REST list and GraphQL field that searches refuses a text of more tha
   const outcomes: unknown[] = []
   for (const { name, ask } of [...restLists(), ...graphqlLists()]) {
     const outcome = await ask('x'.repeat(256)).then(() => 'accepted', String)
-    if (!/is (?:too long|invalid)/.test(outcome)) outcomes.push([name, outcome.slice(0, 200)])
+    if (!/too long/.test(outcome)) outcomes.push([name, outcome.slice(0, 200)])
   }
   expect(outcomes).toEqual([])
 })
