@@ -141,6 +141,27 @@ test('the store of another gateway is refused', async () => {
   expect(await refusal(directory, ['gateway'])).toMatch(/belongs to another gateway .*\(last mode: enforce\)/)
 })
 
+test('a damaged observe.db stops only what reads and writes it', async () => {
+  const directory = copy()
+  writeFileSync(join(directory, 'observe.db'), 'x'.repeat(8_192))
+  const { managementUrl, stdout, end } = await serving([], environmentOf(directory))
+  const otlp = /takes OTLP on (\S+)/.exec(stdout.text)![1]!
+  const core = /The REST API is on (\S+)\/api\/v4,/.exec(stdout.text)![1]!
+  const state = (await (await fetch(stateUrl(managementUrl), { headers })).json()) as { mode: string }
+  expect(state.mode).toBe('enforce')
+  expect((await fetch(`${core}/readyz`)).status).toBe(200)
+  expect((await fetch(`${managementUrl}/api/v1/observe/services`, { headers })).status).toBe(503)
+  const off = { method: 'PUT', headers, body: '{"enabled":false}' }
+  expect((await fetch(stateUrl(managementUrl), off)).status).toBe(200)
+  const sent = await fetch(`http://${otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"resourceSpans":[]}',
+  })
+  expect(sent.status).toBe(503)
+  expect((await end()).stderr).toContain('"event":"observe.database_unusable"')
+})
+
 test('a second process on the embedded store is refused', async () => {
   const directory = copy()
   const { end } = await serving(['gateway'], environmentOf(directory))

@@ -3,7 +3,7 @@ export { ClickHouseStore, type ClickHouseStoreOptions } from './clickhouse/click
 export { LiveStreams } from './live/live-streams.ts'
 export type { LogQuery, StoredLogRecord } from './log-queries.ts'
 export type { MetricName, MetricQuery, StoredMetric, StoredSeries } from './metric-queries.ts'
-export { type Observe, type ObserveOptions, openObserve, startObserve } from './observe.ts'
+export { type Observe, type ObserveOptions, openObserve, startObserve, unusableObserve } from './observe.ts'
 export { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
 export type { ObserveMount } from './observe-mount.ts'
 export { observeRoutes } from './observe-routes.ts'

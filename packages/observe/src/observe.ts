@@ -56,6 +56,16 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
   return observe
 }
 
+/** Returns a store that refuses every request for the moment, in place of one with a file that cannot be used. */
+export const unusableObserve = (reason: unknown): Observe =>
+  new Observe(defaultObserveLimits, Promise.reject(reason), () => Promise.reject(reason))
+
+/** Waits for a thread that is starting. @throws ThreadUnavailable if it cannot start */
+const started = <Thread>(starting: Promise<Thread>): Promise<Thread> =>
+  starting.catch((cause: unknown) => {
+    throw new ThreadUnavailable('the embedded store cannot be opened', { cause })
+  })
+
 /**
  * Receives telemetry on a laptop, keeps it for a while and answers queries about it.
  *
@@ -96,7 +106,7 @@ export class Observe {
     }
     this.#waitingBytes += bytes
     try {
-      const receipt = await (await this.#writer).ask(received, [received.wire.buffer])
+      const receipt = await (await started(this.#writer)).ask(received, [received.wire.buffer])
       if (receipt.kind === 'kept') for (const listener of this.#listeners) listener()
       return receipt
     } catch (error) {
@@ -123,7 +133,7 @@ export class Observe {
     }
     this.#waitingQueries += 1
     try {
-      return await (await this.#openReader()).ask(query)
+      return await (await started(this.#openReader())).ask(query)
     } finally {
       this.#waitingQueries -= 1
     }
