@@ -45,7 +45,9 @@ export class QueryNotSupported extends Error {
 }
 
 /** The limit on the stored texts in one answer. */
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+/** The limit for a trace, which is OTLP as it was sent. */
+const MAX_TRACE_BYTES = 32 * 1024 * 1024
 
 interface Found {
   /** A value, or its JSON. */
@@ -62,7 +64,7 @@ export async function runStoreQuery(queries: ObserveQueries, query: StoreQuery):
     const { text, position, hasMore } = await queries.live(query.query)
     return { json: new TextEncoder().encode(text), isTruncated: hasMore, nextCursor: position }
   }
-  const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
+  const budget = new ResponseBudget(query.kind === 'trace' ? MAX_TRACE_BYTES : MAX_RESPONSE_BYTES)
   const {
     value,
     json = jsonBytes(value),
