@@ -32,9 +32,11 @@ function logRecordWithValidIds(record: LogRecord): LogRecord {
 function metricWithValidIds(metric: Metric): Metric {
   const { data } = metric
   if (data === undefined || data.type === 'summary') return metric
-  const points: readonly { readonly exemplars: readonly Exemplar[] }[] = data.dataPoints
-  if (points.every(({ exemplars }) => exemplars.every(hasValidIds))) return metric
-  const dataPoints = points.map((point) => ({ ...point, exemplars: point.exemplars.map(exemplarWithValidIds) }))
+  if (data.dataPoints.every(({ exemplars }) => exemplars.every(hasValidIds))) return metric
+  const dataPoints = data.dataPoints.map((point) => ({
+    ...point,
+    exemplars: point.exemplars.map(exemplarWithValidIds),
+  }))
   return { ...metric, data: { ...data, dataPoints } as typeof data }
 }
 
