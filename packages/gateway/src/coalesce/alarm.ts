@@ -21,7 +21,7 @@ export class Alarm {
     const sleep = new AbortController()
     this.#sleep = sleep
     this.#atMs = atMs
-    this.#clock.sleep(atMs - this.#clock.nowMs(), sleep.signal).then(
+    this.#clock.sleep(atMs - this.#clock.monotonicMs(), sleep.signal).then(
       () => {
         if (this.#sleep === sleep) this.#wake()
       },

@@ -7,9 +7,9 @@ describe('natural batching', () => {
   test('sends a body immediately and unchanged if the lane is idle', async () => {
     const { upstream, submit } = setUp()
     const body = gzipSync(traceBody(['a']))
-    const answer = submit(body, exportCall({ contentEncoding: 'gzip', deadlineMs: 1_007_000 }))
+    const answer = submit(body, exportCall({ contentEncoding: 'gzip', deadlineMs: 12_000 }))
     expect(upstream.requests).toMatchObject([
-      { signal: 'traces', encoding: 'protobuf', contentEncoding: 'gzip', deadlineMs: 1_007_000 },
+      { signal: 'traces', encoding: 'protobuf', contentEncoding: 'gzip', deadlineMs: 12_000 },
     ])
     expect(upstream.requests[0]?.body).toBe(body)
     upstream.pending[0]?.answerByContent()
@@ -173,9 +173,9 @@ describe('natural batching', () => {
 describe('C-7: each body has its own deadline', () => {
   test('answers a member with 504 when its deadline passes, and keeps the others', async () => {
     const { clock, upstream, joined } = setUp()
-    const calls = [exportCall({ deadlineMs: 1_002_000 }), exportCall(), exportCall({ deadlineMs: 1_003_000 })]
+    const calls = [exportCall({ deadlineMs: 7_000 }), exportCall(), exportCall({ deadlineMs: 8_000 })]
     const answers = await joined(named(3), calls)
-    expect(upstream.requests[1]?.deadlineMs).toBe(1_030_000)
+    expect(upstream.requests[1]?.deadlineMs).toBe(35_000)
     await clock.advance(2_000)
     expect(await answers[0]).toMatchObject({ cause: 'unknown', httpStatus: 504, grpcCode: 4 })
     await clock.advance(1_000)

@@ -111,7 +111,7 @@ export class Coalescer {
     }
     this.#bodies += 1
     return new Promise((resolve) => {
-      const nowMs = this.#clock.nowMs()
+      const nowMs = this.#clock.monotonicMs()
       this.#enter(new Member(call, body, upstreamDeadlineMs(call, nowMs), resolve, this.#onSettled), upstream, nowMs)
     })
   }
@@ -185,7 +185,7 @@ export class Coalescer {
     this.#collecting.delete(lane)
     const members = lane.take()
     if (members.length === 0) return
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     if (lane.heldUntilMs > nowMs) {
       for (const member of members) member.settle(this.#heldRefusal(lane, nowMs))
     } else if (lane.pausedUntilMs > nowMs) {
@@ -256,7 +256,7 @@ export class Coalescer {
 
   /** Lets the waiting bodies wait for those that the senders of a batch of `answered` bodies will send next. */
   #expect(answered: number, lane: Lane): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     const withinMs = Math.min(EXPECTED_WITHIN_MS, this.#settings.windowMs)
     lane.expect(Math.min(lane.waiting.length + answered, this.#settings.maxBodies), nowMs + withinMs)
     if (lane.waiting.length === 0) return
@@ -265,9 +265,9 @@ export class Coalescer {
   }
 
   #applyAction(batch: Batch, answer: Answer): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     const lane = batch.lane!
-    const action = batchAction(answer, nowMs)
+    const action = batchAction(answer, this.#clock.nowMs())
     switch (action.do) {
       case 'answer':
         for (const member of batch.members) member.settle(action.answer)
@@ -304,7 +304,7 @@ export class Coalescer {
   }
 
   #releaseDue(): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const lane of this.#collecting) {
       if (lane.dueMs <= nowMs) this.#release(lane)
@@ -314,7 +314,7 @@ export class Coalescer {
   }
 
   #expire(): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const batch of this.#inFlightBatches) nextMs = Math.min(nextMs, batch.expire(nowMs))
     if (nextMs < Number.POSITIVE_INFINITY) this.#deadlineAlarm.wakeBy(nextMs)

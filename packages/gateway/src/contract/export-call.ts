@@ -25,7 +25,7 @@ export interface ExportCall {
   trusted: FlatHeaders
   /** The wire length of the body, if the client has declared it (Content-Length, gRPC frame). */
   readonly declaredBytes: number | undefined
-  /** The time of the clock at which the client stops waiting. */
+  /** The monotonic time at which the client stops waiting. */
   readonly deadlineMs: number | undefined
   readonly admitted: Admitted
   /**
@@ -36,6 +36,6 @@ export interface ExportCall {
   reservedBytes: number
   /** The body in the budget, while it arrives in pieces. */
   arriving: ArrivingBody | undefined
-  /** The time of the clock when the gate passed the call on; set only if the access log needs it (O-13). */
+  /** The monotonic time when the gate passed the call on; set only if the access log needs it (O-13). */
   sentAtMs: number | undefined
 }

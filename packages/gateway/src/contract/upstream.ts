@@ -15,7 +15,7 @@ export interface UpstreamRequest {
   readonly body: Uint8Array | Readable
   /** The length of the body, if it is known beforehand. */
   readonly contentLength: number | undefined
-  /** The time of the clock after which the request is answered with `upstream_slow`. */
+  /** The monotonic time after which the request is answered with `upstream_slow`. */
   readonly deadlineMs: number
   /** Receives a function that aborts the request and closes its connection. The answer is then ignored. */
   readonly onAbortable?: (abort: () => void) => void

@@ -181,7 +181,11 @@ export class TestSession implements StreamHandler {
       releaseReading: (reason: string) => void this.holds.push(`release ${reason}`),
     }
     const socket = this.socket as unknown as SessionSocket
-    this.session = new ServerSession(socket, hold, this, { maxStreams, nowMs: () => this.nowMs, unsent })
+    this.session = new ServerSession(socket, hold, this, {
+      maxStreams,
+      clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
+      unsent,
+    })
     if (isGreeted) this.socket.emit('data', greeting)
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemClock } from '@penstock/runtime'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ErrorCode, FrameType, PREFACE, Setting, uint32 } from './frames.ts'
@@ -973,7 +974,7 @@ describe('a client of node:http2', () => {
           throw error
         },
       }
-      new ServerSession(socket, hold, handler, { maxStreams: 10, nowMs: Date.now, unsent: new UnsentBudget() })
+      new ServerSession(socket, hold, handler, { maxStreams: 10, clock: systemClock, unsent: new UnsentBudget() })
       socket.on('error', () => {})
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')

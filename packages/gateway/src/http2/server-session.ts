@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { Clock } from '@penstock/runtime'
 import { type FrameHead, FrameReader } from './frame-reader.ts'
 import { FrameWriter, type UnsentHold } from './frame-writer.ts'
 import {
@@ -37,7 +38,7 @@ export interface StreamHandler {
 
 export interface SessionSettings {
   readonly maxStreams: number
-  readonly nowMs: () => number
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   /** Shared by all sessions of a listener. */
   readonly unsent: UnsentBudget
 }
@@ -83,7 +84,8 @@ interface HeaderBlock {
  * @see docs/decisions/0021-http2-without-node.md
  */
 export class ServerSession implements StreamOutput {
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
+  readonly #clock: SessionSettings['clock']
   readonly #socket: SessionSocket
   readonly #reader = new FrameReader({
     headRead: (head) => this.#headRead(head),
@@ -134,13 +136,14 @@ export class ServerSession implements StreamOutput {
     socket: SessionSocket,
     hold: UnsentHold,
     handler: StreamHandler,
-    { maxStreams, nowMs, unsent }: SessionSettings,
+    { maxStreams, clock, unsent }: SessionSettings,
   ) {
     this.#socket = socket
     this.#output = new FrameWriter(socket, hold)
     this.#handler = handler
     this.#maxStreams = maxStreams
-    this.nowMs = nowMs
+    this.monotonicMs = () => clock.monotonicMs()
+    this.#clock = clock
     this.#unsent = unsent
     socket.on('data', this.#onData)
     socket.on('end', this.#onGone)
@@ -176,7 +179,7 @@ export class ServerSession implements StreamOutput {
   }
 
   sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void {
-    const block = this.#tableSizeUpdate() + headerBlock(headers, hasDate ? this.nowMs() : undefined)
+    const block = this.#tableSizeUpdate() + headerBlock(headers, hasDate ? this.#clock.nowMs() : undefined)
     const endFlag = endsStream ? Flag.END_STREAM : 0
     if (block.length <= MAX_FRAME_BYTES) {
       this.#output.send(frameHead(block.length, FrameType.HEADERS, endFlag | Flag.END_HEADERS, streamId) + block)
@@ -517,7 +520,7 @@ export class ServerSession implements StreamOutput {
     if (payload.length !== PING_BYTES) return void this.#fail(ErrorCode.FRAME_SIZE_ERROR)
     if ((flags & Flag.ACK) !== 0) return
     this.#output.send(pingAck(payload.toString('latin1')))
-    if (this.#pings.isExceededAt(this.nowMs(), this.#streams.size > 0)) {
+    if (this.#pings.isExceededAt(this.monotonicMs(), this.#streams.size > 0)) {
       this.#fail(ErrorCode.ENHANCE_YOUR_CALM, 'too_many_pings')
     }
   }
@@ -594,7 +597,7 @@ export class ServerSession implements StreamOutput {
   }
 
   #countReset(): void {
-    if (this.#resets.isExceededAt(this.nowMs())) this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
+    if (this.#resets.isExceededAt(this.monotonicMs())) this.#fail(ErrorCode.ENHANCE_YOUR_CALM)
   }
 
   /** Ends the connection because of a fault of the client. */

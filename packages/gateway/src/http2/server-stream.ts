@@ -5,7 +5,7 @@ import type { Http2Stream, ResponseOptions } from './http2-stream.ts'
 
 /** The functions of a session that its streams use. */
 export interface StreamOutput {
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void
   /** Sends as much of the unsent body as the windows of the client allow. */
   sendBody(stream: ServerStream): void
@@ -169,7 +169,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   setTimeout(ms: number, onTimeout?: () => void): void {
     this.#timeoutMs = ms
     if (onTimeout !== undefined) this.#onTimeout = onTimeout
-    if (ms > 0) this.#activeAtMs = this.#output.nowMs()
+    if (ms > 0) this.#activeAtMs = this.#output.monotonicMs()
   }
 
   /** Enforces the time limit of the stream. Called every second. */
@@ -186,7 +186,7 @@ export class ServerStream extends EventEmitter implements Http2Stream {
   }
 
   #active(): void {
-    if (this.#timeoutMs > 0) this.#activeAtMs = this.#output.nowMs()
+    if (this.#timeoutMs > 0) this.#activeAtMs = this.#output.monotonicMs()
   }
 
   #wait(piece: Buffer): void {

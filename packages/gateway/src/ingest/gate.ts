@@ -130,7 +130,7 @@ export class Gate implements Ingest {
         headers: call.headers.concat(call.trusted),
         body: measured.stream,
         contentLength: call.declaredBytes,
-        deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
+        deadlineMs: upstreamDeadlineMs(call, clock.monotonicMs()),
         onAbortable: (abort) => {
           call.onClientGone = abort
         },
@@ -187,7 +187,7 @@ export class Gate implements Ingest {
     this.#inFlightCalls += 1
     const { trustedHeaders, timesCalls, clock } = this.#parts
     call.trusted = trustedHeaders(call.admitted)
-    if (timesCalls) call.sentAtMs = clock.nowMs()
+    if (timesCalls) call.sentAtMs = clock.monotonicMs()
   }
 
   #end(call: ExportCall): void {
@@ -223,7 +223,7 @@ export class Gate implements Ingest {
       headers: call.headers.concat(call.trusted),
       body,
       contentLength: body.length,
-      deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
+      deadlineMs: upstreamDeadlineMs(call, clock.monotonicMs()),
       onAbortable: (abort) => {
         call.onClientGone = abort
       },

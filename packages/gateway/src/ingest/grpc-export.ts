@@ -18,6 +18,7 @@ export interface GrpcExportContext extends InflationRules {
   readonly ingest: Ingest
   readonly observer: ExportObserver
   readonly nowMs: () => number
+  readonly monotonicMs: () => number
   readonly random: Random
   /** Logs an internal error, which is not disclosed to the client. */
   readonly failed: (error: unknown) => void
@@ -61,12 +62,12 @@ export class GrpcExport implements BodySource, RefusableBody {
     this.#stream = stream
     this.#start = start
     this.#context = context
-    this.#lastDataMs = context.nowMs()
+    this.#lastDataMs = context.monotonicMs()
   }
 
   data(chunk: Uint8Array): void {
     if (this.#isOver) return
-    this.#lastDataMs = this.#context.nowMs()
+    this.#lastDataMs = this.#context.monotonicMs()
     if (this.#messageBytes >= 0) {
       this.#take(chunk)
       return

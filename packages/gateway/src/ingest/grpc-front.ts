@@ -76,6 +76,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       ingest,
       observer,
       nowMs: () => clock.nowMs(),
+      monotonicMs: () => clock.monotonicMs(),
       random,
       maxBodyBytes: settings.maxBodyBytes,
       inspectInflatedSize: settings.inspectInflatedSize,
@@ -85,7 +86,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
   }
 
   onSession(session: ServerHttp2Session): void {
-    limitPings(session, this.#context.nowMs)
+    limitPings(session, this.#context.monotonicMs)
   }
 
   onHttp2(stream: Http2Stream, head: Http2Head, _hasBody: boolean, peer: Peer): void {
@@ -174,7 +175,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       admitted,
       headers: forwarded,
       contentEncoding: codingOf(grpcEncoding),
-      deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.nowMs() + timeoutMs,
+      deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.monotonicMs() + timeoutMs,
     }
     const call = new GrpcExport(stream, start, this.#context)
     call.index = this.#calls.push(call) - 1
@@ -197,7 +198,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     this.#isSweeping = true
     while (this.#calls.length > 0) {
       await this.#parts.clock.sleep(SWEEP_MS)
-      const nowMs = this.#parts.clock.nowMs()
+      const nowMs = this.#parts.clock.monotonicMs()
       for (const call of [...this.#calls]) call.endIfSlow(nowMs, this.#settings.idleBodyTimeoutMs)
     }
     this.#isSweeping = false

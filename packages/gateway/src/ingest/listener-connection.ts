@@ -127,7 +127,7 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
     this.#place = place
     // A connection in the reserve is closed after one answer.
     this.isRetiring = place.isReserved()
-    this.#progressAtMs = clock.nowMs()
+    this.#progressAtMs = clock.monotonicMs()
     this.#headSinceMs = this.#progressAtMs
     this.#retireAtMs = this.#progressAtMs + maxAgeMs
     Object.defineProperty(socket, key, { value: this })
@@ -215,7 +215,7 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
   }
 
   cutAfter(ms: number): void {
-    this.#cutAtMs = this.#clock.nowMs() + ms
+    this.#cutAtMs = this.#clock.monotonicMs() + ms
   }
 
   cut(): void {

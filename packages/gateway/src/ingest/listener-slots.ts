@@ -70,7 +70,7 @@ export class ListenerSlots {
   }
 
   #noteLimit(source: string): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return
     this.#loggedAtMs = nowMs
     const { maxConnections, maxConnectionsPerAddress: maxPerAddress } = this.#limits

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { onBothPaths } from './both-paths.harness.ts'
 import { accepted, front, head, open, post, RawClient, start, startFront } from './http-front.harness.ts'
 import { connections, openHttp2, statusOver } from './listener.harness.ts'
@@ -90,6 +90,25 @@ onBothPaths(() => {
       expect(JSON.parse(reply.body.toString())).toMatchObject({ code: 3 })
       await client.closed
       expect(front.ingest.sent).toEqual([])
+    })
+
+    test('X-6: the time limits follow no change of the system time', async () => {
+      await start()
+      const beginBody = async () => {
+        const client = await open()
+        const asked = front.ingest.admissionRequests.length
+        client.send(`${head({ 'content-length': '3' })}a`)
+        await vi.waitUntil(() => front.ingest.admissionRequests.length > asked)
+        return client
+      }
+      const early = await beginBody()
+      front.clock.stepSystemTime(3_600_000)
+      await front.clock.advance(2_000)
+      expect(await early.send('bc').reply()).toMatchObject({ status: 200 })
+      const late = await beginBody()
+      front.clock.stepSystemTime(-3_600_000)
+      await front.clock.advance(20_000)
+      expect(await late.reply()).toMatchObject({ status: 503 })
     })
 
     test('an invalid chunk: answers 400 and aborts the upstream request', async () => {

@@ -303,7 +303,7 @@ class OpenListener implements Listener {
         failed: (error) =>
           log.error({ event: 'http2.failed', err: error }, 'an HTTP/2 connection failed inside the gateway'),
       },
-      { maxStreams: this.#settings.maxStreamsPerConnection, nowMs: () => clock.nowMs(), unsent: this.#unsent },
+      { maxStreams: this.#settings.maxStreamsPerConnection, clock, unsent: this.#unsent },
     )
   }
 
@@ -326,7 +326,7 @@ class OpenListener implements Listener {
     const { signal } = this.#stop
     while (!signal.aborted) {
       await clock.sleep(SWEEP_MS, signal).catch(() => {})
-      const nowMs = clock.nowMs()
+      const nowMs = clock.monotonicMs()
       for (const connection of this.#connections.values()) connection.sweep(nowMs, this.#settings)
       if (tls !== undefined && !signal.aborted) await this.#refreshTls(tls)
     }

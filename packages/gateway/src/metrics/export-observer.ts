@@ -1,3 +1,4 @@
+import type { Clock } from '@penstock/runtime'
 import type { ExportEnding, ExportObserver } from '../contract/export-ending.ts'
 import type { Transport } from '../contract/transport.ts'
 import type { AccessLog } from './access-log.ts'
@@ -11,7 +12,7 @@ export function exportObserver(
   transport: Transport,
   metrics: GateMetrics,
   accessLog: AccessLog,
-  nowMs: () => number,
+  clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
 ): ExportObserver {
   return {
     clientAborted: () => metrics.clientAborted(transport),
@@ -21,10 +22,10 @@ export function exportObserver(
       metrics.answered(outcome, transport)
       if (admissionRequest === undefined) return
       if (refusedAs !== undefined) {
-        const atMs = nowMs()
-        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
+        const fields = toLogFields(ending, clock.monotonicMs())
+        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, fields, clock.nowMs())
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(admissionRequest, admitted?.token?.id, toLogFields(ending, nowMs()))
+        accessLog.accepted(admissionRequest, admitted?.token?.id, toLogFields(ending, clock.monotonicMs()))
       }
     },
   }

@@ -191,8 +191,7 @@ class Plane implements OpenPlane {
     })
     this.#gate = gate
     const metrics = this.#metrics.registry
-    const observer = (transport: Transport) =>
-      exportObserver(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
+    const observer = (transport: Transport) => exportObserver(transport, this.#metrics, this.#accessLog, clock)
     const fronts = {
       http: httpFront(
         config,

@@ -9,7 +9,7 @@ let folder = ''
 const clock = new ManualClock()
 let errors: string[] = []
 const options = {
-  nowMs: () => clock.nowMs(),
+  monotonicMs: () => clock.monotonicMs(),
   onError: (_: string, reason: string) => errors.push(reason),
 }
 

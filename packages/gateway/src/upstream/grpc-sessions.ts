@@ -166,7 +166,7 @@ export class GrpcSessions {
   }
 
   #adopt(http2: ClientHttp2Session): GrpcSession {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     const session: GrpcSession = {
       http2,
       streams: 0,
@@ -194,7 +194,7 @@ export class GrpcSessions {
     while (this.#open.length > 0 || this.#retired.size > 0) {
       await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal).catch(() => {})
       if (this.#stop.signal.aborted) break
-      const nowMs = this.#clock.nowMs()
+      const nowMs = this.#clock.monotonicMs()
       this.#removeDestroyed()
       for (const session of [...this.#open, ...this.#retired]) this.#maintainSession(session, nowMs)
     }
@@ -222,7 +222,7 @@ export class GrpcSessions {
     session.http2.ping(() => answered.abort())
     await timeout
     session.isPinging = false
-    session.lastActivityMs = this.#clock.nowMs()
+    session.lastActivityMs = this.#clock.monotonicMs()
   }
 
   async #closed({ http2 }: GrpcSession): Promise<void> {

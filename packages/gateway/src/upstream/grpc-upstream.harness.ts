@@ -37,7 +37,7 @@ export function requestOf(changes: Partial<UpstreamRequest> = {}): UpstreamReque
     headers: ['x-ingest-token-id', 'abc', 'user-agent', 'sdk/1'],
     body,
     contentLength: undefined,
-    deadlineMs: Date.now() + 10_000,
+    deadlineMs: performance.now() + 10_000,
     ...changes,
   }
 }

@@ -169,12 +169,12 @@ export class GrpcUpstream implements Upstream {
     let session: GrpcSession | Promise<GrpcSession>
     try {
       session = this.#sessions.acquire()
-      if (session instanceof Promise) session = await within(deadlineMs - clock.nowMs(), clock, session)
+      if (session instanceof Promise) session = await within(deadlineMs - clock.monotonicMs(), clock, session)
     } catch (error) {
       return { kind: 'unreachable', code: codeOf(error) }
     }
     if (abortState.isRequested) return { kind: 'abandoned' }
-    const leftMs = deadlineMs - clock.nowMs()
+    const leftMs = deadlineMs - clock.monotonicMs()
     if (leftMs <= 0) return { kind: 'unreachable', code: 'deadline' }
     message.headers['grpc-timeout'] = formatGrpcTimeout(leftMs)
     return new Promise((resolve) => {
@@ -191,7 +191,7 @@ export class GrpcUpstream implements Upstream {
     })
   }
 
-  readonly #nowMs = () => this.#deps.clock.nowMs()
+  readonly #nowMs = () => this.#deps.clock.monotonicMs()
 
   #headers(request: UpstreamRequest, grpcEncoding: string): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
@@ -227,7 +227,7 @@ export class GrpcUpstream implements Upstream {
     this.#isSweeping = true
     while (this.#inFlight.length > 0) {
       await this.#deps.clock.sleep(SWEEP_MS)
-      const nowMs = this.#deps.clock.nowMs()
+      const nowMs = this.#deps.clock.monotonicMs()
       for (const exchange of [...this.#inFlight]) if (exchange.deadlineMs <= nowMs) exchange.abort('late')
     }
     this.#isSweeping = false

@@ -26,6 +26,7 @@ export interface SenderContext {
   readonly ca: WatchedFile<string> | undefined
   readonly owner: CredentialOwner
   readonly nowMs: () => number
+  readonly monotonicMs: () => number
   readonly random: Random
   readonly onAlarm: (kind: 'credential' | 'misplaced', detail: string) => void
   readonly onDone: () => void
@@ -56,8 +57,8 @@ export class HttpRequestSender {
   }
 
   begin(): void {
-    const { targets, credential, ca, nowMs } = this.#context
-    const leftMs = Math.min(this.#request.deadlineMs - nowMs(), MAX_TIMER_MS)
+    const { targets, credential, ca, monotonicMs } = this.#context
+    const leftMs = Math.min(this.#request.deadlineMs - monotonicMs(), MAX_TIMER_MS)
     this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), leftMs)
     this.#request.onAbortable?.(() => this.#interrupt(ABORTED))
     const addresses = targets.refreshInBackground()

@@ -76,7 +76,7 @@ async function setUp(host: string, authority: string | undefined) {
       headers: [],
       body: Uint8Array.of(),
       contentLength: 0,
-      deadlineMs: clock.nowMs() + 20_000,
+      deadlineMs: clock.monotonicMs() + 20_000,
     })
   return { names, caFile, clock, send }
 }

@@ -48,7 +48,7 @@ export function request(changes: Partial<UpstreamRequest> = {}): UpstreamRequest
     headers: ['user-agent', 'sdk/1', 'x-tenant', 'a'],
     body: bytes,
     contentLength: bytes.length,
-    deadlineMs: systemClock.nowMs() + 20_000,
+    deadlineMs: systemClock.monotonicMs() + 20_000,
     ...changes,
   }
 }

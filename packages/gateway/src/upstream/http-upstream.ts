@@ -39,7 +39,7 @@ export async function openHttpUpstream(options: HttpUpstreamOptions): Promise<Up
   const url = new URL(config.url)
   const name = url.origin + prefixOf(url)
   const watch = {
-    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
     onError: (file: string, reason: string) => onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)
@@ -66,7 +66,6 @@ class HttpUpstream implements Upstream {
   constructor(options: HttpUpstreamOptions, { url, name, credential, ca }: Opened) {
     const { clock, config, random, onAlarm } = options
     const limits = { ...defaultHttpUpstreamLimits, ...options.limits }
-    const nowMs = () => clock.nowMs()
     this.name = name
     this.bodyLimitBytes = config.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
     this.#maxInFlight = limits.inFlight
@@ -82,7 +81,8 @@ class HttpUpstream implements Upstream {
       credential,
       ca,
       owner: options.passCredentialThrough ? 'client' : 'gateway',
-      nowMs,
+      nowMs: () => clock.nowMs(),
+      monotonicMs: () => clock.monotonicMs(),
       random,
       onAlarm: (kind, detail) => onAlarm({ kind, upstream: name, detail }),
       onDone: () => {

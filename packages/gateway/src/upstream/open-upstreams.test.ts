@@ -39,7 +39,7 @@ const sendTo = (upstream: Upstream, clock: ManualClock, onAbortable: (abort: () 
     headers: [],
     body: Uint8Array.of(0x0a, 0),
     contentLength: 2,
-    deadlineMs: clock.nowMs() + 20_000,
+    deadlineMs: clock.monotonicMs() + 20_000,
     onAbortable,
   })
 

@@ -62,7 +62,7 @@ async function openUpstream(
   }
   const url = new URL(config.url)
   const watch = {
-    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
     onError: (file: string, reason: string) =>
       onAlarm({ kind: 'file', upstream: config.url, detail: `${file}: ${reason}` }),
   }
@@ -92,7 +92,7 @@ function alarmLog({ clock, log }: UpstreamDeps): (alarm: UpstreamAlarm) => void 
   const loggedAtMs = new Map<string, number>()
   return ({ kind, upstream, detail }) => {
     const key = `${kind} ${upstream}`
-    const nowMs = clock.nowMs()
+    const nowMs = clock.monotonicMs()
     if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_INTERVAL_MS) return
     loggedAtMs.set(key, nowMs)
     log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs attention: see `detail`')

@@ -6,7 +6,7 @@ const CHECK_INTERVAL_MS = 1_000
 const MAX_FILE_BYTES = 1024 * 1024
 
 export interface WatchOptions {
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   /**
    * Reports that a changed file could not be used; the previous value stays in use. `reason` never quotes the content.
    */
@@ -47,7 +47,7 @@ export class WatchedFile<Value> {
     this.#options = options
     this.#value = first.value
     this.#version = first.version
-    this.#checkedAtMs = options.nowMs()
+    this.#checkedAtMs = options.monotonicMs()
   }
 
   get value(): Value {
@@ -60,9 +60,8 @@ export class WatchedFile<Value> {
    */
   refresh(): Promise<void> | undefined {
     if (this.#reloading !== undefined) return this.#reloading
-    const nowMs = this.#options.nowMs()
-    // `abs`: a clock that was set back must not delay the check.
-    if (Math.abs(nowMs - this.#checkedAtMs) < CHECK_INTERVAL_MS) return undefined
+    const nowMs = this.#options.monotonicMs()
+    if (nowMs - this.#checkedAtMs < CHECK_INTERVAL_MS) return undefined
     this.#checkedAtMs = nowMs
     this.#reloading = this.#reload()
     return this.#reloading
