@@ -58,7 +58,7 @@ test.each([
 
 test('a milestone that is deleted fires its switch, with its last values', async () => {
   const hooks = await HookWorld.open()
-  const draft = { title: 'One', description: 'First', dueDate: '2026-03-04' }
+  const draft = { title: 'One', description: 'First', dueDate: '2026-03-04T12:00:00Z' }
   const { id } = await hooks.perform(projectMilestones.create, { parent: hooks.project.id, ...draft })
   await hooks.hook({ milestoneEvents: true })
   await hooks.perform(projectMilestones.remove, { parent: hooks.project.id, milestoneId: id })

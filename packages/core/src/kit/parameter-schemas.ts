@@ -18,16 +18,18 @@ export const instant = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** A date `YYYY-MM-DD` that exists. */
-export const day = z.string().refine((text) => dayOf(text) === text)
-
-/** The date in a date or date-time, as it is written. The time zone is ignored. */
-export const dayOrInstant = z.string().transform((text, context) => {
+function writtenDay(text: string, context: z.RefinementCtx): string {
   const written = text.trim()
   if (instantMs(written) !== undefined) return written.slice(0, 'YYYY-MM-DD'.length)
   context.addIssue({ code: 'custom' })
   return z.NEVER
-})
+}
+
+/** A date `YYYY-MM-DD` that exists. Clients also send a date-time, of which the date is taken as it is written. */
+export const day = z.string().transform(writtenDay)
+
+/** The date in a date or date-time, as it is written. The time zone is ignored. */
+export const dayOrInstant = z.string().transform(writtenDay)
 
 const emptyAsNull = (value: unknown) => (value === '' ? null : value)
 

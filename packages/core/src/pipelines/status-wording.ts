@@ -56,3 +56,7 @@ export function statusWording(status: string, isWithWarnings = false): StatusWor
     : ([status, status] as const)
   return { text, label, group: status.replaceAll('_', '-'), icon: `status_${status}` }
 }
+
+/** Returns the path of the icon of a status at GitLab. Typed clients expect one, although it is not served here. */
+export const faviconOfStatus = ({ icon }: Pick<StatusWording, 'icon'>): string =>
+  `/assets/ci_favicons/favicon_${encodeURIComponent(icon)}.png`

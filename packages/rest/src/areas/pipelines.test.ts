@@ -249,7 +249,7 @@ describe('shapes', () => {
         has_details: true,
         details_path: '/forge/ops/tools/-/pipelines/31',
         illustration: null,
-        favicon: null,
+        favicon: '/assets/ci_favicons/favicon_status_warning.png',
       },
       archived: false,
     }

@@ -25,6 +25,8 @@ test('returns the version and metadata to authenticated users', async () => {
   await serve(async () => ({ actor: mira }))
   const version = { version: '18.5.0-penstock', revision: '0.1.0' }
   expect(await get('version')).toEqual([200, version])
+  // Clients join the URL of the API with a path that begins with a slash.
+  expect(await get('/version')).toEqual([200, version])
   const kas = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null }
   expect(await get('metadata')).toEqual([200, { ...version, kas, enterprise: true }])
 })

@@ -136,8 +136,8 @@ export function restListener(options: RestOptions): RequestListener {
       response.writeHead(414, { ...headers, 'Content-Type': 'application/json' })
       return response.end('{"error":"414 URI Too Long"}')
     }
-    // Clients that join a base URL ending in a slash with a path send `//api/v4`.
-    request.url = request.url?.replace(/^\/{2,}/, '/')
+    // Clients that join a base URL ending in a slash with a path send `//api/v4` or `/api/v4//version`.
+    request.url = request.url?.replace(/^\/{2,}/, '/').replace(/^(\/api\/v4\/)\/+/, '$1')
     startTimes.set(request, performance.now())
     return app(request, response)
   }

@@ -1,4 +1,4 @@
-import type { StatusWording } from '@penstock/core'
+import { faviconOfStatus, type StatusWording } from '@penstock/core'
 import { constantFields } from '../../schema/constant-fields.ts'
 import { repositoryRead, withCost } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -56,7 +56,7 @@ export function addDetailedStatus({ builder, globalIds }: Kit): void {
         resolve: ({ wording }) => wording.label,
       }),
       tooltip: t.string({ resolve: ({ wording }) => wording.label }),
-      favicon: t.string({ resolve: () => null }),
+      favicon: t.string({ resolve: ({ wording }) => faviconOfStatus(wording) }),
       hasDetails: t.boolean({ resolve: ({ path }) => path !== undefined }),
       detailsPath: t.exposeString('path'),
       deploymentDetailsPath: t.string({ resolve: () => null }),

@@ -1,4 +1,4 @@
-import { type Pipeline, pipelineStatusWording, type RecordedUser } from '@penstock/core'
+import { faviconOfStatus, type Pipeline, pipelineStatusWording, type RecordedUser } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
@@ -90,7 +90,7 @@ export const pipelineShape = {
         has_details: z.literal(true),
         details_path: z.string(),
         illustration: z.null(),
-        favicon: z.null(),
+        favicon: z.string(),
       }),
       archived: z.literal(false),
     })
@@ -113,7 +113,8 @@ export const pipelineShape = {
 } satisfies Shape<Pipeline>
 
 function detailedStatus(pipeline: Pipeline, context: JsonContext) {
-  const { icon, text, label, group } = pipelineStatusWording(pipeline)
+  const wording = pipelineStatusWording(pipeline)
+  const { icon, text, label, group } = wording
   return {
     icon,
     text,
@@ -123,7 +124,7 @@ function detailedStatus(pipeline: Pipeline, context: JsonContext) {
     has_details: true,
     details_path: new URL(urlOf(pipeline, context)).pathname,
     illustration: null,
-    favicon: null,
+    favicon: faviconOfStatus(wording),
   }
 }
 
