@@ -25,6 +25,7 @@ export const refusalTable = {
   not_found: { http: 404, grpc: GrpcCode.UNIMPLEMENTED, retry: false },
   method_not_allowed: { http: 405, grpc: GrpcCode.UNIMPLEMENTED, retry: false },
   unsupported_media_type: { http: 415, grpc: GrpcCode.INVALID_ARGUMENT, retry: false },
+  unsupported_encoding: { http: 415, grpc: GrpcCode.UNIMPLEMENTED, retry: false },
   bad_request: { http: 400, grpc: GrpcCode.INVALID_ARGUMENT, retry: false },
 } as const satisfies Record<string, { http: number; grpc: number; retry: boolean }>
 export type RefusalKind = keyof typeof refusalTable

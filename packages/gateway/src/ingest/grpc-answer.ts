@@ -19,10 +19,15 @@ import { UNSENT_MS } from './discard-limits.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
+/** The values of `grpc-encoding` that are accepted. */
+export const GRPC_ENCODINGS: readonly string[] = ['gzip', 'deflate', 'identity']
+
 /** The error that ends a call. Fields other than code and message are sent in the status details. */
 export interface GrpcError extends RpcStatus {
   /** A google.rpc.Status in protobuf that is sent unchanged. */
   readonly details?: Uint8Array | undefined
+  /** The value of `grpc-accept-encoding`, for a message in an encoding that is not accepted. */
+  readonly acceptEncoding?: string | undefined
 }
 
 /**
@@ -37,6 +42,7 @@ export function sendError(stream: Http2Stream, error: GrpcError): void {
     'grpc-status': String(error.code),
     'grpc-message': encodeGrpcMessage(error.message),
   }
+  if (error.acceptEncoding !== undefined) headers['grpc-accept-encoding'] = error.acceptEncoding
   const details = error.details ?? (hasDetails(error) ? encodeRpcStatus(error, 'protobuf') : undefined)
   if (details !== undefined) headers['grpc-status-details-bin'] = unpaddedBase64(details)
   stream.respond(headers, endOfStream)
@@ -96,7 +102,13 @@ export function errorOfRefusal(refusal: Refusal, random: Random): GrpcError {
   const { kind, message } = refusal
   const { grpc, retry } = refusalTable[kind]
   const seconds = retry ? (refusal.retryAfterSeconds ?? retryAfterSeconds(random)) : undefined
-  const error = { code: grpc, message, retryDelayMs: seconds === undefined ? undefined : seconds * 1_000 }
+  const acceptEncoding = kind === 'unsupported_encoding' ? GRPC_ENCODINGS.join() : undefined
+  const error = {
+    code: grpc,
+    message,
+    retryDelayMs: seconds === undefined ? undefined : seconds * 1_000,
+    acceptEncoding,
+  }
   const fieldViolations = violationsOf(refusal)
   return fieldViolations === undefined ? error : { ...error, fieldViolations }
 }

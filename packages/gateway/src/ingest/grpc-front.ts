@@ -10,7 +10,7 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import type { Http2Head } from '../http2/request-head.ts'
 import { parseGrpcTimeout } from '../wire/grpc-wire.ts'
-import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
+import { errorOfRefusal, GRPC_ENCODINGS, type GrpcError, sendError } from './grpc-answer.ts'
 import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
 import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
@@ -49,6 +49,11 @@ const unknownMethod = error(GrpcCode.UNIMPLEMENTED, 'unknown method')
 const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
 
 const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
+
+const unknownEncoding: Refusal = {
+  kind: 'unsupported_encoding',
+  message: 'Send the message in an encoding of grpc-accept-encoding.',
+}
 
 const hostMismatch: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
 
@@ -133,6 +138,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const admission = this.#parts.ingest.admit(admissionRequest)
     if (!admission.admitted) this.#refuse(stream, admissionRequest, undefined, admission.refusal)
     else if (!isProtobuf(contentType)) this.#refuse(stream, admissionRequest, admission, notProtobuf)
+    else if (!isAccepted(grpcHead.grpcEncoding)) this.#refuse(stream, admissionRequest, admission, unknownEncoding)
     else this.#export(stream, admissionRequest, admission, grpcHead, head.forwarded)
   }
 
@@ -219,6 +225,9 @@ function codingOf(grpcEncoding: string | undefined): string {
   const coding = grpcEncoding.toLowerCase()
   return coding === 'identity' ? '' : coding
 }
+
+const isAccepted = (grpcEncoding: string | undefined): boolean =>
+  grpcEncoding === undefined || GRPC_ENCODINGS.includes(grpcEncoding.toLowerCase())
 
 /** Returns whether the content type means protobuf, which is the default of `application/grpc`. */
 function isProtobuf(contentType: string | undefined): boolean {

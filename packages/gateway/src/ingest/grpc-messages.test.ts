@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { decodeRpcStatus } from '@penstock/otlp'
 import { Gate, ManualClock } from '@penstock/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { tokenRecord } from '../contract/token-record.harness.ts'
 import { frame } from '../wire/grpc-wire.ts'
 import { onBothPaths } from './both-paths.harness.ts'
@@ -69,7 +69,7 @@ onBothPaths(() => {
     test.each([
       ['gzip', 'gzip', true, 'gzip'],
       ['GZIP', 'GZIP', true, 'gzip'],
-      ['an unsupported encoding', 'x-unknown', true, 'x-unknown'],
+      ['deflate', 'deflate', true, 'deflate'],
       ['a message that is not compressed', 'gzip', false, ''],
     ])('P-7: forwards %s unchanged', async (_, coding, isCompressed, contentEncoding) => {
       const harness = await start()
@@ -78,6 +78,21 @@ onBothPaths(() => {
       expect(harness.ingest.calls).toMatchObject([{ contentEncoding, declaredBytes: body.length }])
       expect(harness.ingest.bodies).toEqual([body])
     })
+
+    test.each(['zstd', 'snappy', 'gzip,zstd', ''])(
+      'P-7: refuses the encoding "%s", and says which are accepted',
+      async (coding) => {
+        const { client, ingest, address } = await start()
+        const session = connect(`http://${address}`)
+        onTestFinished(() => session.destroy())
+        const stream = session.request({ ...exportHeaders, 'grpc-encoding': coding })
+        stream.end(frame(message, true))
+        const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+        expect(headers).toMatchObject({ 'grpc-status': '12', 'grpc-accept-encoding': 'gzip,deflate,identity' })
+        expect(ingest.calls).toEqual([])
+        expect((await client.unary(message)).trailers.get('grpc-accept-encoding')).toEqual([])
+      },
+    )
 
     test('P-8: refuses a message that is too long by its prefix, with code 8 and without RetryInfo', async () => {
       const { client, ingest } = await start({ maxBodyBytes: 1_000 })
