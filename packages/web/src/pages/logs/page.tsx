@@ -144,7 +144,7 @@ function Records({ records, rows }: RecordsProps) {
       </div>
       {records.error === undefined ? null : (
         <Failure
-          title="The log records could not be refreshed."
+          title={`The log records could not be ${records.data === undefined ? 'loaded' : 'refreshed'}.`}
           error={records.error}
           onRetry={records.loadMore ?? records.reload}
         />

@@ -146,7 +146,11 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
         rowCount={runs.loadMore === undefined ? found.length + 1 : -1}
       />
       {runs.error === undefined ? null : (
-        <Failure title="The runs could not be refreshed." error={runs.error} onRetry={runs.loadMore ?? runs.reload} />
+        <Failure
+          title={`The runs could not be ${runs.data === undefined ? 'loaded' : 'refreshed'}.`}
+          error={runs.error}
+          onRetry={runs.loadMore ?? runs.reload}
+        />
       )}
       <Older runs={runs} />
     </div>

@@ -118,7 +118,7 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
       </div>
       {traces.error === undefined ? null : (
         <Failure
-          title="The traces could not be refreshed."
+          title={`The traces could not be ${traces.data === undefined ? 'loaded' : 'refreshed'}.`}
           error={traces.error}
           onRetry={traces.loadMore ?? traces.reload}
         />
