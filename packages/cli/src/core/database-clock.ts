@@ -1,5 +1,5 @@
 import type { Db } from '@penstock/db'
-import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
+import { type Clock, type Log, RepeatingTask, systemClock } from '@penstock/runtime'
 
 const ADJUST_EVERY_MS = 60_000
 
@@ -79,6 +79,8 @@ export async function followClock(
     log.warn(fields, 'this host does not have the time of the database')
   }
   await adjust()
-  const adjusting = new RepeatingTask('clock.adjust_failed', { everyMs: ADJUST_EVERY_MS, clock, log }, adjust)
+  // The pause is measured by the timer of the process, because the clock of the caller may be wrong, or stand still in a test.
+  const pace = { everyMs: ADJUST_EVERY_MS, clock: systemClock, log }
+  const adjusting = new RepeatingTask('clock.adjust_failed', pace, adjust)
   return { clock: shared, end: () => adjusting.end() }
 }
