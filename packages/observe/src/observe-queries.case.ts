@@ -269,7 +269,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     test('runs with a job', async () => {
       const runs = (await expected.queries.runs({ limit: 200, children: true }, budget())).items
       const names = [...new Set(runs.flatMap(({ shape }) => shape.map(({ name }) => name)))]
-      for (const job of some(names)) await sameList(runsOf({ job, children: true }))
+      for (const job of some(names).slice(0, 2)) await sameList(runsOf({ job, children: true }))
       expect(await store.queries.runs({ job: 'none', limit: 5 }, budget())).toMatchObject({ items: [] })
     })
 
