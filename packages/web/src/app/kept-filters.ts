@@ -1,6 +1,6 @@
 import type { ConsolePage } from '../../console-pages.js'
 
-/** What the Observe pages have in common: the range, and the filters that each of them that has it names in the same way. */
+/** The range, and the filters that have the same name on every Observe page that has them. */
 const kept = ['range', 'since', 'until', 'service', 'project', 'ref'] as const
 
 /** Returns the address of a page, with the range and the filters of the current one if both are Observe pages. */
