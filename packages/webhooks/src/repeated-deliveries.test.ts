@@ -19,7 +19,7 @@ test('an event that a process released before it ended still reaches its other h
   const queue = new DeliveryQueue(core.db as unknown as QueueDb, 'webhooks')
   const sender = new RequestSender(core)
   const deliverer = new HookDeliverer({
-    ...{ core, sender, log: silentLog },
+    ...{ core, sender, log: silentLog, onUnavailable: () => {} },
     reach: (db, delivery, progress) => queue.reach(db as unknown as QueueTransaction, delivery, progress),
   })
   // Claimed again each time, because the process ends before it settles the delivery.
