@@ -58,10 +58,11 @@ const isNamed = (end: string): boolean =>
 /** Files that `npm run pack` writes. */
 const packedFiles = /^(?:dist\/)?(?:sbom\.cdx\.json|THIRD-PARTY-LICENCES\.txt)$/
 
-/** The example area of docs/adding-an-area.md, the name that a file of a snippet gets, and a file that a setting contains. */
+/** The example area of docs/adding-an-area.md, the name that a file of a snippet gets, a file of the data directory, and one in a setting. */
 const isMadeUp = (path: string): boolean =>
   path.includes('bookmark') ||
   path === 'snippetfile1.txt' ||
+  path === 'plane.json' ||
   packedFiles.test(path) ||
   path.endsWith('known/security.txt')
 
