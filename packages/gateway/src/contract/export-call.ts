@@ -1,6 +1,6 @@
 import type { Encoding } from '@penstock/otlp'
-import type { ArrivingBody } from '../limits/arriving-body.ts'
 import type { Admitted } from './admission.ts'
+import type { ArrivingBody } from './arriving-body.ts'
 import type { IngestSignal } from './signals.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ArrivingBody, STEP_BYTES } from './arriving-body.ts'
+import { type ArrivingBody, STEP_BYTES } from '../contract/arriving-body.ts'
 import { InFlightBudget } from './in-flight-budget.ts'
 
 test('X-3: grants a token a quarter of the budget, and all tokens together the whole', () => {

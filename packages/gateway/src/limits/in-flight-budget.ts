@@ -1,4 +1,4 @@
-import { ArrivingBody, type ArrivingBodyOwner, STEP_BYTES } from './arriving-body.ts'
+import { ArrivingBody, type ArrivingBodyOwner, STEP_BYTES } from '../contract/arriving-body.ts'
 
 /** The share of the whole budget that one token may hold. */
 const TOKEN_SHARE = 0.25
