@@ -15,7 +15,7 @@ export class BridgeLists {
 
   /** Returns the bridges; an empty list if the forge has no such list, `undefined` if it answers 404. */
   async read(list: (part: BridgePart) => Promise<readonly Item[]>): Promise<readonly Item[] | undefined> {
-    if (!this.exist) return []
+    if (!this.mayExist) return []
     for (const part of this.#parts) {
       const bridges = await unlessMissing(list(part))
       if (bridges === undefined) continue
@@ -25,17 +25,17 @@ export class BridgeLists {
     return undefined
   }
 
-  /** Whether the forge lists bridges, as far as is known. */
-  get exist(): boolean {
+  /** Whether the forge may list bridges: false once it turned out that it has no such list. */
+  get mayExist(): boolean {
     return this.#parts.length > 0
   }
 
   /**
-   * Draws the conclusion from a 404 although the pipeline exists: if no list was ever found, the forge has none.
+   * Records that an existing pipeline has no list of bridges. If no pipeline had one before, the forge has none.
    *
-   * @returns whether the forge turned out to have none
+   * @returns whether the forge has none
    */
-  missedFor(): boolean {
+  recordMissing(): boolean {
     if (this.#parts.length === 1) return false
     this.#parts = []
     return true

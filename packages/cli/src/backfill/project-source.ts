@@ -168,7 +168,7 @@ export class ProjectSource implements RecordSource {
       }
       if (jobs === undefined) return refused(missingList(`${path}/jobs`))
       if (bridges === undefined && !this.#findsNoBridges()) return refused(missingList(`the bridges of ${path}`))
-      const listed = this.#bridges.exist ? (bridges ?? []) : undefined
+      const listed = this.#bridges.mayExist ? (bridges ?? []) : undefined
       const bundle = {
         pipeline,
         jobs: valuesOf(jobs),
@@ -184,8 +184,8 @@ export class ProjectSource implements RecordSource {
 
   /** Returns whether the forge lists no bridges at all, and prints that once. */
   #findsNoBridges(): boolean {
-    if (!this.#bridges.exist) return true
-    const hasNone = this.#bridges.missedFor()
+    if (!this.#bridges.mayExist) return true
+    const hasNone = this.#bridges.recordMissing()
     if (hasNone) {
       this.#options.notify(
         `${this.name}: the forge serves neither trigger_jobs nor bridges of a pipeline; pipelines are exported without their bridges`,
