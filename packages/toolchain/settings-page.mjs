@@ -1,5 +1,5 @@
 import { settingTable as processSettings } from '../cli/dist/settings/setting-table.js'
-import { platformNamesOf } from '../core/dist/settings/platform-names.js'
+import { platformNamesFor } from '../core/dist/settings/platform-names.js'
 import { settingTable } from '../core/dist/settings/table/setting-table.js'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
@@ -46,7 +46,7 @@ function meaningOf({ name, about, companions, oldNames, oldParameters }) {
     ...(companions ? [`Turning it on needs ${list(companions)} in the same request.`] : []),
     ...(oldNames ? [`Also: ${list(oldNames)}.`] : []),
     ...(oldParameters ? [`Also accepted: ${list(oldParameters)}.`] : []),
-    ...(platformNamesOf(name).length > 0 ? [`GitLab's name: ${list(platformNamesOf(name))}.`] : []),
+    ...(platformNamesFor(name).length > 0 ? [`GitLab's name: ${list(platformNamesFor(name))}.`] : []),
     ...(pins.has(name) ? [`Fixed by ${code(pins.get(name))}.`] : []),
   ].join(' ')
 }

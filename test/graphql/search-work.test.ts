@@ -7,7 +7,7 @@ import type { CompiledQuery, KyselyPlugin, RootOperationNode } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SearchBudget } from '../../packages/db/src/search/search-budget.ts'
 import { addSearchFunctions } from '../../packages/db/src/search/search-functions.ts'
-import { laneOf } from '../../packages/db/src/search/text-condition.ts'
+import { searchLane } from '../../packages/db/src/search/text-condition.ts'
 import { ServedWorld } from './served-world.ts'
 
 const TERM = 'findable needle'
@@ -82,7 +82,7 @@ function recordSearches(): void {
     },
     async transformResult({ result, queryId }) {
       const query = executor.compileQuery(nodes.get(queryId)!, queryId)
-      if (laneOf(query.sql) !== undefined) searches.push(query)
+      if (searchLane(query.sql) !== undefined) searches.push(query)
       return result
     },
   }
@@ -91,7 +91,7 @@ function recordSearches(): void {
 }
 
 /** Returns the statements with searches that `work` sends. */
-async function searchesOf(work: () => Promise<unknown>): Promise<readonly CompiledQuery[]> {
+async function recordedSearches(work: () => Promise<unknown>): Promise<readonly CompiledQuery[]> {
   searches = []
   await work()
   return searches
@@ -205,9 +205,9 @@ test('every REST list and GraphQL field that searches compares only the texts th
   const measured: { readonly name: string; readonly queries: readonly CompiledQuery[]; readonly compared: number }[] =
     []
   for (const { name, isScanning, ask } of lists) {
-    const queries = await searchesOf(() => ask(TERM))
+    const queries = await recordedSearches(() => ask(TERM))
     if (queries.length === 0) unsearched.push(name)
-    const lanes = new Set(queries.map((query) => laneOf(query.sql)))
+    const lanes = new Set(queries.map((query) => searchLane(query.sql)))
     if (isScanning) {
       expect([name, [...lanes]]).toEqual([name, ['scanning']])
       continue
@@ -218,11 +218,11 @@ test('every REST list and GraphQL field that searches compares only the texts th
     measured.push({ name, queries, compared })
     expect([name, scansIn(queries)]).toEqual([name, scopesThatScan[name] ?? []])
     // A longer term compares as many texts, or fewer.
-    const longer = await searchesOf(() => ask(`${TERM} ${'0 '.repeat(5)}${TERM}`))
+    const longer = await recordedSearches(() => ask(`${TERM} ${'0 '.repeat(5)}${TERM}`))
     expect([name, comparedBy(longer) <= compared]).toEqual([name, true])
     // Terms that the index cannot find are read outside the event loop too.
-    const short = await searchesOf(() => ask('ne'))
-    expect([name, short.map((query) => laneOf(query.sql))]).toEqual([name, short.map(() => 'scanning')])
+    const short = await recordedSearches(() => ask('ne'))
+    expect([name, short.map((query) => searchLane(query.sql))]).toEqual([name, short.map(() => 'scanning')])
     scans.push({ name, queries: short })
   }
   // No project is shared with a group, and names of branches and tags are not in the database.

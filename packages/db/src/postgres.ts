@@ -23,7 +23,7 @@ import { DirectExecutor } from './direct-executor.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { type ReadLimit, ReadLimitExceeded } from './read-limit.ts'
 import { SEARCH_BUDGET_MS, SearchBudgetError } from './search/search-budget.ts'
-import { laneOf, type SearchLane } from './search/text-condition.ts'
+import { type SearchLane, searchLane } from './search/text-condition.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { lockSession } from './session-lock.ts'
 import { sharedCounter } from './shared-counter.ts'
@@ -250,7 +250,7 @@ class ReadPool implements PostgresPool {
   }
 
   async #run(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
-    const lane = laneOf(text)
+    const lane = searchLane(text)
     const pool = lane === undefined ? this.#reading : this.#searching[lane]
     const connection = await pool.connect(this.#limitMs, this.#limit)
     try {

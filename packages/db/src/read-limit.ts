@@ -3,7 +3,7 @@ export class ReadLimitExceeded extends Error {
   override readonly name = 'ReadLimitExceeded'
 }
 
-/** Limits the texts that statements read. It is asked for every text, in the order in which they arrive. */
+/** Limits the texts that statements read. `admit` is called for every text, in the order in which texts arrive. */
 export interface ReadLimit {
   /** Returns the text, or a shorter one in its place. `ReadLimitExceeded` ends the statement before its other rows are read. */
   admit(text: string): string

@@ -25,7 +25,7 @@ import { Savepoints } from './savepoints.ts'
 import { SEARCH_BUDGET_MS, SearchBudget } from './search/search-budget.ts'
 import { addSearchFunctions } from './search/search-functions.ts'
 import { type Searches, searchesInThreads, searchesOn } from './search/searches.ts'
-import { laneOf } from './search/text-condition.ts'
+import { searchLane } from './search/text-condition.ts'
 import { withStatementCache } from './statement-cache.ts'
 import { StatementConnection } from './statement-connection.ts'
 
@@ -241,7 +241,7 @@ class SharedReadDriver implements Driver {
 
   async run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#turns.isDue()) await this.#turns.take()
-    const lane = laneOf(query.sql)
+    const lane = searchLane(query.sql)
     return lane === undefined ? this.#connection.run(query) : this.#searches.run(query, lane, this.#limit)
   }
 

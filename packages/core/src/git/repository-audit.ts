@@ -12,7 +12,7 @@ type AuditContext = Pick<RepositoryContext, 'settings'> & { readonly db: Pick<Re
 
 /** The differences between the directories of repositories and the rows that name them. */
 export interface RepositoryAudit {
-  /** The directories that no repository has, relative to the directory of all repositories. They are never used. */
+  /** The directories that belong to no repository, relative to the directory of all repositories. They are not used. */
   readonly unknown: readonly string[]
   /** The repositories of which the directory does not exist. */
   readonly missing: readonly DirectoryRow[]
@@ -27,8 +27,8 @@ export async function auditRepositories(context: AuditContext): Promise<Reposito
   const missing: DirectoryRow[] = []
   for await (const row of allDirectories(context)) {
     known.add(row.directory)
-    const isThere = found.has(`${row.directory}.git`) || (await repositoryExists(gitdirOf(context, row.directory)))
-    if (!isThere) missing.push(row)
+    const exists = found.has(`${row.directory}.git`) || (await repositoryExists(gitdirOf(context, row.directory)))
+    if (!exists) missing.push(row)
   }
   const unknown = [...found].filter((path) => !known.has(path.replace(/\.git(?:\.new)?$/, '')))
   return { unknown: unknown.sort(), missing }

@@ -49,7 +49,7 @@ export async function findDirectory(
   return row?.directory
 }
 
-/** Saves the statement that finds the directory. Called only for a committed row. */
+/** Remembers a directory, so that later calls need no statement. Called only for a committed row. */
 export function rememberDirectory(db: RepositoryContext['db'], { repository, directory }: DirectoryRow): void {
   const directories = remembered.get(db) ?? new Map<string, string>()
   remembered.set(db, directories)

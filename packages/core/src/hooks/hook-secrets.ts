@@ -18,7 +18,7 @@ interface Place {
   readonly url: string
 }
 
-/** Returns what the secrets are bound to. */
+/** Returns the place to which the encryption of the secrets is bound. */
 export const hookSecretsPlace = ({ projectId, url }: Place): string[] => ['hook_secrets', String(projectId), url]
 
 export const sealSecrets = (

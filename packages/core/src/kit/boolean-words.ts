@@ -14,7 +14,7 @@ const booleans: Readonly<Record<string, boolean>> = {
 }
 
 /** Returns the boolean that a text means, in any case; `undefined` for every other text. */
-export function booleanOfWord(text: string): boolean | undefined {
+export function parseBoolean(text: string): boolean | undefined {
   const word = text.toLowerCase()
   return Object.hasOwn(booleans, word) ? booleans[word] : undefined
 }

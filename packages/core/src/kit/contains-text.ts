@@ -4,7 +4,7 @@ import { never } from './conditions.ts'
 import type { ReadContext } from './store-context.ts'
 
 /** The columns that lists search with an index. A change needs a migration, which calls `addSearchIndex`. */
-export const searchedColumns = {
+export const indexedColumns = {
   issues: ['title', 'description'],
   merge_requests: ['title', 'description'],
   milestones: ['title', 'description'],
@@ -44,7 +44,7 @@ export function containsWords(
 }
 
 function isIndexed(columns: readonly string[]): boolean {
-  const indexed: Readonly<Record<string, readonly string[]>> = searchedColumns
+  const indexed: Readonly<Record<string, readonly string[]>> = indexedColumns
   return columns.every((column) => {
     const [table, name] = column.split('.') as [string, string]
     return indexed[table]?.includes(name) === true

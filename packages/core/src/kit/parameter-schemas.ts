@@ -28,7 +28,7 @@ function writtenDay(text: string, context: z.RefinementCtx): string {
 /** A date `YYYY-MM-DD` that exists. Clients also send a date-time, of which the date is taken as it is written. */
 export const day = z.string().transform(writtenDay)
 
-/** The date in a date or date-time, as it is written. The time zone is ignored. */
+/** Accepts the same as `day`, for parameters that OpenAPI describes as date-times. The time zone is ignored. */
 export const dayOrInstant = z.string().transform(writtenDay)
 
 const emptyAsNull = (value: unknown) => (value === '' ? null : value)

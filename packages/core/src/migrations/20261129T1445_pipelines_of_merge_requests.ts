@@ -31,8 +31,8 @@ function mergeRequestIid(ref: string | null, details: string): number | undefine
   const { iid, sourceProjectId: source, targetProjectId: target } = passedOn?.mergeRequest ?? {}
   // The project that ran the pipeline is unknown, and a merge request of a fork may have it in another project.
   if (source !== undefined && target !== undefined && source !== target) return undefined
-  const ofRef = /^refs\/merge-requests\/([1-9]\d{0,15})\/(?:head|merge|train)$/.exec(ref ?? '')?.[1]
-  return iid ?? (ofRef === undefined ? undefined : Number(ofRef))
+  const iidInRef = /^refs\/merge-requests\/([1-9]\d{0,15})\/(?:head|merge|train)$/.exec(ref ?? '')?.[1]
+  return iid ?? (iidInRef === undefined ? undefined : Number(iidInRef))
 }
 
 interface MergeRequestOfRecord {

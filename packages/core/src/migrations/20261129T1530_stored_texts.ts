@@ -32,23 +32,23 @@ export const migration: Migration = {
   },
 }
 
-const sizeOf = (row: string, column: string) => `${ROW_BYTES} + coalesce(octet_length(${row}.${column}), 0)`
+const rowBytes = (row: string, column: string) => `${ROW_BYTES} + coalesce(octet_length(${row}.${column}), 0)`
 
 async function countStored(db: Kysely<unknown>, table: string, column: string): Promise<void> {
   await sql
     .raw(`insert into project_storage (project_id, records_bytes, texts_bytes)
-      select stored.project_id, 0, sum(${sizeOf('stored', column)}) from ${table} as stored
+      select stored.project_id, 0, sum(${rowBytes('stored', column)}) from ${table} as stored
       where stored.project_id is not null group by stored.project_id
       on conflict (project_id) do update set texts_bytes = project_storage.texts_bytes + excluded.texts_bytes`)
     .execute(db)
 }
 
 const addNew = (column: string) =>
-  `insert into project_storage (project_id, records_bytes, texts_bytes) values (new.project_id, 0, ${sizeOf('new', column)})
+  `insert into project_storage (project_id, records_bytes, texts_bytes) values (new.project_id, 0, ${rowBytes('new', column)})
     on conflict (project_id) do update set texts_bytes = project_storage.texts_bytes + excluded.texts_bytes;`
 
 const subtractOld = (column: string) =>
-  `update project_storage set texts_bytes = texts_bytes - (${sizeOf('old', column)}) where project_id = old.project_id;`
+  `update project_storage set texts_bytes = texts_bytes - (${rowBytes('old', column)}) where project_id = old.project_id;`
 
 const sqliteTriggers = (table: string, column: string): string[] => [
   `create trigger ${table}_text_inserted after insert on ${table} when new.project_id is not null

@@ -36,7 +36,7 @@ export interface SigningKey {
   readonly privateJwk: JWK
 }
 
-/** Returns what the private key is bound to. */
+/** Returns the place to which the encryption of the private key is bound. */
 export const signingKeyPlace = (kid: string): string[] => ['oauth_signing_keys', kid]
 
 /**

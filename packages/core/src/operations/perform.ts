@@ -133,8 +133,8 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
 const SEARCH_TOO_LONG = 'The search takes too long. Search for a longer text, or among fewer items'
 
 /**
- * Converts an error of the database or of a full disk to `unavailable` or, for a search beyond its budget, to `impossible`, if that is the reason. Adapters
- * use it for reads outside of operations.
+ * Converts an unusable database and a full disk to `unavailable`, and a search beyond its budget to `impossible`. Returns other
+ * errors as they are. Adapters use it for reads outside of operations.
  */
 export function asFailure(error: unknown): unknown {
   if (error instanceof SearchBudgetError) {

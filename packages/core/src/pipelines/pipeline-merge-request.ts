@@ -5,7 +5,8 @@ import type { RecordedMergeRequest } from './passed-on.ts'
 
 /** The refs of pipelines for a merge request: of its head, of the result of its merge, and of its place in a merge train. */
 const mergeRequestRef = /^refs\/merge-requests\/([1-9]\d{0,15})\/(head|merge|train)$/
-const refsOf = (iid: number): string[] => ['head', 'merge', 'train'].map((kind) => `refs/merge-requests/${iid}/${kind}`)
+const mergeRequestRefs = (iid: number): string[] =>
+  ['head', 'merge', 'train'].map((kind) => `refs/merge-requests/${iid}/${kind}`)
 
 /** The title of the commit that GitLab makes to test the result of a merge. */
 const mergeResultTitle = /^Merge ([0-9a-f]{40}) into [0-9a-f]{40}$/
@@ -41,7 +42,7 @@ interface MergeRequestPipeline {
  * commit that exists only at the forge. If the title of that commit does not name the commit of the source branch, it is the head
  * at the time of the first record.
  */
-export async function sourceShaOf(
+export async function findSourceSha(
   { db }: ReadContext,
   projectId: number,
   { mergeRequestIid: iid, sha, ref, commit }: MergeRequestPipeline,
@@ -69,8 +70,8 @@ export async function sourceShaOf(
   return former?.head_sha
 }
 
-/** A merge request, to find its pipelines. */
-export interface MergeRequestOfPipelines {
+/** A merge request with its source branch, by which its pipelines are found. */
+export interface MergeRequestHead {
   readonly iid: number
   readonly sourceBranch: string
   /** Only pipelines that test this commit of the source branch are searched, if it is given. */
@@ -79,16 +80,16 @@ export interface MergeRequestOfPipelines {
 
 /** Matches the pipelines for a merge request, and those of its source branch. */
 export const isForMergeRequest =
-  ({ iid, sourceBranch, sha }: MergeRequestOfPipelines) =>
+  ({ iid, sourceBranch, sha }: MergeRequestHead) =>
   (eb: ExpressionBuilder<CoreTables, 'pipelines'>) => {
-    const ofMergeRequest = [
+    const byMergeRequest = [
       eb('pipelines.merge_request_iid', '=', iid),
-      eb('pipelines.ref', 'in', [sourceBranch, ...refsOf(iid)]),
+      eb('pipelines.ref', 'in', [sourceBranch, ...mergeRequestRefs(iid)]),
     ]
-    const ofBranch = [eb('pipelines.merge_request_iid', 'is', null), eb('pipelines.ref', '=', sourceBranch)]
+    const byBranch = [eb('pipelines.merge_request_iid', 'is', null), eb('pipelines.ref', '=', sourceBranch)]
     if (sha !== undefined) {
-      ofMergeRequest.push(eb.or([eb('pipelines.sha', '=', sha), eb('pipelines.source_sha', '=', sha)]))
-      ofBranch.push(eb('pipelines.sha', '=', sha))
+      byMergeRequest.push(eb.or([eb('pipelines.sha', '=', sha), eb('pipelines.source_sha', '=', sha)]))
+      byBranch.push(eb('pipelines.sha', '=', sha))
     }
-    return eb.or([eb.and(ofMergeRequest), eb.and(ofBranch)])
+    return eb.or([eb.and(byMergeRequest), eb.and(byBranch)])
   }

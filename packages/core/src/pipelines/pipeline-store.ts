@@ -10,7 +10,7 @@ import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { claimGlobalNumbers, FIRST_ASSIGNED_NUMBER, FIRST_POSTED_ID } from './global-number-store.ts'
 import type { Pipeline, PipelineFilter } from './pipeline.ts'
-import { isForMergeRequest, type MergeRequestOfPipelines, sourceShaOf } from './pipeline-merge-request.ts'
+import { findSourceSha, isForMergeRequest, type MergeRequestHead } from './pipeline-merge-request.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
 import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
@@ -24,7 +24,7 @@ declare module '../kit/tables.ts' {
 export async function pageOfPipelines(
   context: ReadContext,
   { id: projectId }: Project,
-  filter: PipelineFilter & { readonly mergeRequest?: MergeRequestOfPipelines },
+  filter: PipelineFilter & { readonly mergeRequest?: MergeRequestHead },
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
   return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
@@ -187,7 +187,7 @@ export async function insertPipeline(
   const numbers = await claimGlobalNumbers(tx, 'pipeline_numbers', id, [draft.id])
   const number = numbers.get(draft.id)!
   const { mergeRequestIid: iid } = draft
-  const sourceSha = iid === undefined ? undefined : await sourceShaOf(tx, id, { ...draft, mergeRequestIid: iid })
+  const sourceSha = iid === undefined ? undefined : await findSourceSha(tx, id, { ...draft, mergeRequestIid: iid })
   const row = await db
     .insertInto('pipelines')
     .values({
@@ -242,7 +242,7 @@ export const ofProject = (context: ReadContext, projectId: number) =>
 type PipelineQueryFilter = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
   readonly globalNumbers?: readonly number[] | undefined
   readonly isTag?: boolean | undefined
-  readonly mergeRequest?: MergeRequestOfPipelines | undefined
+  readonly mergeRequest?: MergeRequestHead | undefined
 }
 
 /** The statuses of each scope that selects by status; the other scopes select by ref. */

@@ -223,8 +223,8 @@ async function insertFromDraft(
     creatorId: actor.id,
     ...(description != null && { description }),
   })
-  const ofGroup = 'kind' in parent ? parent.defaultBranch : undefined
-  const branch = defaultBranch ?? ofGroup ?? (await settingOf(tx.core, 'default_branch_name'))
+  const groupDefault = 'kind' in parent ? parent.defaultBranch : undefined
+  const branch = defaultBranch ?? groupDefault ?? (await settingOf(tx.core, 'default_branch_name'))
   const project = await updateProjectRow(tx, created.id, {
     requestAccessEnabled,
     ...settings,

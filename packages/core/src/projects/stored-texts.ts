@@ -18,7 +18,7 @@ export const storedTextLimit: EventListener = {
   async onEvent({ db, core }, { type, projectId, changes = {} }) {
     const { projectStorageBytes } = core.settings
     if (projectId === undefined || projectStorageBytes === 0) return
-    const neededBytes = (type.endsWith('.created') ? ROW_BYTES : 0) + growthOf(changes)
+    const neededBytes = (type.endsWith('.created') ? ROW_BYTES : 0) + addedBytes(changes)
     if (neededBytes <= 0) return
     const bytes = totalBytes(await findProjectStorage({ db }, projectId))
     if (bytes > projectStorageBytes) throw storageFull(core, bytes - neededBytes, neededBytes)
@@ -26,12 +26,12 @@ export const storedTextLimit: EventListener = {
 }
 
 /** Returns by how many bytes a change made the texts longer. */
-function growthOf(changes: Changes): number {
+function addedBytes(changes: Changes): number {
   const lengths = textNames.map((name) => {
     const { previous, current } = changes[name] ?? {}
-    return bytesOf(current) - bytesOf(previous)
+    return textBytes(current) - textBytes(previous)
   })
   return lengths.reduce((sum, length) => sum + length, 0)
 }
 
-const bytesOf = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0)
+const textBytes = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0)

@@ -1,8 +1,8 @@
 import type { SettingName } from './table/setting-table.ts'
 
 /**
- * GitLab's names of the settings that are named without a product here. They are accepted with every service name. The record has
- * them if the service is called `gitlab`, because clients of GitLab then read them.
+ * GitLab's names of settings that have a name without a product here. Requests may use them with every service name. The record
+ * has them only if the service is called `gitlab`, because clients of GitLab then read them.
  */
 export const platformNames = {
   gravatar_enabled: 'avatar_service_enabled',
@@ -32,5 +32,5 @@ export const platformNames = {
 export const PLATFORM_AVAILABILITY = 'duo_availability'
 
 /** Returns GitLab's names of a setting. */
-export const platformNamesOf = (name: string): readonly string[] =>
+export const platformNamesFor = (name: string): readonly string[] =>
   Object.entries(platformNames).flatMap(([platformName, own]) => (own === name ? [platformName] : []))

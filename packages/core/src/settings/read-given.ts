@@ -1,4 +1,4 @@
-import { booleanOfWord } from '../kit/boolean-words.ts'
+import { parseBoolean } from '../kit/boolean-words.ts'
 import type { FieldType } from '../kit/field-table.ts'
 import type { Setting } from './table/setting.ts'
 
@@ -50,7 +50,7 @@ const conversions: Readonly<Record<FieldType, (given: unknown) => Given>> = {
   number: readNumber,
   text: (given) => (typeof given === 'object' ? { error: 'is invalid' } : { value: String(given) }),
   flag: (given) => {
-    const value = typeof given === 'object' ? undefined : booleanOfWord(String(given))
+    const value = typeof given === 'object' ? undefined : parseBoolean(String(given))
     return value === undefined ? { error: nullErrors.flag } : { value }
   },
   time: notThis('is invalid'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
-import { PLATFORM_AVAILABILITY, platformNamesOf } from './platform-names.ts'
+import { PLATFORM_AVAILABILITY, platformNamesFor } from './platform-names.ts'
 import type { Setting } from './table/setting.ts'
 import { type SettingName, settingRows } from './table/setting-table.ts'
 
@@ -12,7 +12,7 @@ export const namesOf = (name: string, { oldNames = [], oldParameters = [] }: Set
   name,
   ...oldNames,
   ...oldParameters,
-  ...platformNamesOf(name),
+  ...platformNamesFor(name),
 ]
 
 const anything = z.unknown().optional()
@@ -33,10 +33,10 @@ export const updateSettingsInput = z
   } as Readonly<Record<string, z.ZodType>>)
   .superRefine((input: SettingsInput, context) => {
     for (const [name, { companions = [] }] of settingRows) {
-      const sent = [name, ...platformNamesOf(name)].find((each) => input[each] === true)
+      const sent = [name, ...platformNamesFor(name)].find((each) => input[each] === true)
       if (sent === undefined) continue
       for (const companion of companions) {
-        const names = [companion, ...platformNamesOf(companion)]
+        const names = [companion, ...platformNamesFor(companion)]
         if (names.some((each) => input[each] !== undefined)) continue
         context.addIssue(problem('missing', { path: [sent === name ? companion : (names[1] ?? companion)] }))
       }

@@ -42,7 +42,7 @@ export async function requireNoSpam(
   throw new DomainError({ code: 'spam', what: kind, challenge: { siteKey: decided.siteKey, spamLogId } })
 }
 
-/** Returns the hash of what the text consists of. Each part is preceded by its length, so that different parts differ as a whole. */
+/** Returns the hash of the parts of a text. The length precedes each part, so that text cannot move from one part to another unnoticed. */
 function textHash({
   title,
   description = '',

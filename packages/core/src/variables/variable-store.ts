@@ -154,7 +154,7 @@ function variableOf({ core: { settings } }: WithCore<object>, row: Row): Variabl
 
 const shownVariableOf = (context: WithCore<object>, row: Row): ShownVariable => shownVariable(variableOf(context, row))
 
-/** Returns what a value is bound to. */
+/** Returns the place to which the encryption of a value is bound. */
 export const variablePlace = ({ kind, id }: ParentRef, key: string): string[] => ['ci_variable', kind, String(id), key]
 
 function withoutValue(row: Row): Omit<Variable, 'value'> {

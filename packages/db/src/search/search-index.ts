@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
-import { indexOf } from './text-condition.ts'
+import { searchIndexName } from './text-condition.ts'
 
 /** The number of ids that are read at once while existing rows are indexed. */
 const IDS_PER_STATEMENT = 1_000
@@ -21,12 +21,12 @@ export async function addSearchIndex(db: Kysely<unknown>, table: string, columns
 }
 
 async function addTokenTable(db: Kysely<unknown>, table: string, columns: readonly string[]): Promise<void> {
-  const [items, index] = [sql.table(table), sql.table(indexOf(table))]
-  const tokensOf = (row: string) =>
+  const [items, index] = [sql.table(table), sql.table(searchIndexName(table))]
+  const tokensIn = (row: string) =>
     sql`search_tokens(${sql.join(columns.map((column) => sql.ref(`${row}.${column}`)))})`
-  const insert = sql`insert into ${index} (rowid, tokens) values (new.id, ${tokensOf('new')});`
+  const insert = sql`insert into ${index} (rowid, tokens) values (new.id, ${tokensIn('new')});`
   const remove = sql`delete from ${index} where rowid = old.id;`
-  const trigger = (event: string) => sql`create trigger ${sql.id(`${indexOf(table)}_${event}`)}`
+  const trigger = (event: string) => sql`create trigger ${sql.id(`${searchIndexName(table)}_${event}`)}`
   const changed = sql.join(
     columns.map((column) => sql`old.${sql.id(column)} is not new.${sql.id(column)}`),
     sql` or `,
@@ -43,7 +43,7 @@ async function addTokenTable(db: Kysely<unknown>, table: string, columns: readon
       select id from ${items} where id > ${after} order by id limit ${sql.lit(IDS_PER_STATEMENT)}`.execute(db)
     for (const { id } of rows) {
       // One row each, because a row may take tens of milliseconds.
-      await sql`insert into ${index} (rowid, tokens) select id, ${tokensOf(table)} from ${items} where id = ${id}`.execute(
+      await sql`insert into ${index} (rowid, tokens) select id, ${tokensIn(table)} from ${items} where id = ${id}`.execute(
         db,
       )
       if (performance.now() - turnMs < WITHOUT_TURN_MS) continue
@@ -59,7 +59,7 @@ async function addTrigramIndex(db: Kysely<unknown>, table: string, columns: read
   const schema = (await findExtensionSchema(db)) ?? (await createExtension(db))
   if (schema === undefined) return
   const expressions = columns.map((column) => sql`folded(${sql.id(column)}) ${sql.id(schema, 'gin_trgm_ops')}`)
-  await sql`create index ${sql.id(indexOf(table))} on ${sql.table(table)} using gin (${sql.join(expressions)})`.execute(
+  await sql`create index ${sql.id(searchIndexName(table))} on ${sql.table(table)} using gin (${sql.join(expressions)})`.execute(
     db,
   )
 }

@@ -1,3 +1,4 @@
+/** The data with which a thread of searches starts. */
 export interface SearchThreadData {
   /** The SQLite file. */
   readonly file: string
@@ -10,7 +11,7 @@ export type ToSearchThread =
   | { readonly kind: 'run'; readonly sql: string; readonly parameters: readonly unknown[] }
   | { readonly kind: 'next' | 'stop' | 'close' }
 
-/** An answer of the thread of searches to `run` or `next`. Each has as many rows as have about a million characters. */
+/** An answer of the thread of searches to `run` or `next`. Each has rows with about a million characters. */
 export type FromSearchThread =
   | { readonly kind: 'rows'; readonly rows: readonly object[]; readonly isLast: boolean }
   | { readonly kind: 'failure'; readonly reason: 'budget' }

@@ -1,4 +1,4 @@
-// The entry point of a thread that runs statements that search texts, one at a time, on a connection of its own.
+// The entry point of a thread of searches. It runs statements one at a time, on a connection of its own.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { withStatementCache } from '../statement-cache.ts'
@@ -48,7 +48,7 @@ function answer(prepare: () => void): void {
     message = nextRows(rows!)
   } catch (error) {
     rows = undefined
-    message = failureOf(error)
+    message = toFailure(error)
   }
   pausedMs = performance.now()
   port.postMessage(message)
@@ -65,7 +65,7 @@ function nextRows(from: Iterator<object>): FromSearchThread {
   return { kind: 'rows', rows: found, isLast: false }
 }
 
-function failureOf(error: unknown): FromSearchThread {
+function toFailure(error: unknown): FromSearchThread {
   if (error instanceof SearchBudgetError) return { kind: 'failure', reason: 'budget' }
   if (error instanceof Sqlite.SqliteError) {
     return { kind: 'failure', reason: 'database', message: error.message, code: error.code }

@@ -30,7 +30,7 @@ export function searchTokens(texts: readonly unknown[]): string {
  * index.
  */
 export function searchExpression(words: readonly string[]): string | undefined {
-  const tokens = [...new Set(words.flatMap((word) => tokensOf(folded(word))))]
+  const tokens = [...new Set(words.flatMap((word) => tokensIn(folded(word))))]
   if (tokens.length === 0) return undefined
   const step = Math.max(1, tokens.length / MAX_SEARCHED_TOKENS)
   const some = Array.from({ length: Math.min(tokens.length, MAX_SEARCHED_TOKENS) }, (_, index) =>
@@ -47,7 +47,7 @@ function tokenAt(text: string, index: number): number {
   return mixed >>> (32 - TOKEN_BITS)
 }
 
-const tokensOf = (text: string): number[] => Array.from({ length: partsIn(text) }, (_, index) => tokenAt(text, index))
+const tokensIn = (text: string): number[] => Array.from({ length: partsIn(text) }, (_, index) => tokenAt(text, index))
 
 /** Returns the number of parts of a text. */
 const partsIn = (text: string): number => Math.max(0, text.length - PART_LENGTH + 1)

@@ -5,14 +5,14 @@ import { searchExpression } from './search-tokens.ts'
 /** How a statement searches: with an index, or by reading every text that its other conditions admit. */
 export type SearchLane = 'indexed' | 'scanning'
 
-/** Comments in statements that search, by which connections recognise them. */
+/** Comments in statements that search, by which connections recognize them. */
 const marks: Readonly<Record<SearchLane, string>> = {
   indexed: '/* searches texts by an index */',
   scanning: '/* searches texts by reading them */',
 }
 
-/** Returns how the statement searches texts; `undefined` if it does not. A statement with several searches may scan. */
-export function laneOf(statement: string): SearchLane | undefined {
+/** Returns how the statement searches texts; `undefined` if it does not. If one of several searches scans, the statement scans. */
+export function searchLane(statement: string): SearchLane | undefined {
   if (statement.includes(marks.scanning)) return 'scanning'
   return statement.includes(marks.indexed) ? 'indexed' : undefined
 }
@@ -48,13 +48,13 @@ export function textCondition(
   const compared = sql<SqlBool>`contains_words(${JSON.stringify(words)}, ${sql.join(columns.map((column) => sql.ref(column)))})`
   if (expression === undefined) return sql<SqlBool>`(${mark} ${compared})`
   const table = columns[0]!.split('.', 1)[0]!
-  const index = indexOf(table)
+  const index = searchIndexName(table)
   return sql<SqlBool>`(${mark} ${sql.ref(`${table}.id`)} in
     (select rowid from ${sql.table(index)} where ${sql.ref(index)} match ${expression}) and ${compared})`
 }
 
-/** Returns the name of the table that SQLite searches for the texts of another table. */
-export const indexOf = (table: string): string => `${table}_search`
+/** Returns the name of the search index of a table: an FTS5 table on SQLite, a GIN index on PostgreSQL. */
+export const searchIndexName = (table: string): string => `${table}_search`
 
 function isInSomeColumn(columns: readonly string[], word: string): RawBuilder<SqlBool> {
   const start = [...word].slice(0, MAX_INDEXED_CHARACTERS).join('')

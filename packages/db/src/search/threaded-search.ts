@@ -31,7 +31,7 @@ export class ThreadedSearch {
     const askedMs = performance.now()
     return this.#queue.run(async () => {
       if (performance.now() - askedMs > WAIT_LIMIT_MS) throw new QueueFullError()
-      return { rows: (await this.#rowsOf(query, limit)) as Row[] }
+      return { rows: (await this.#readRows(query, limit)) as Row[] }
     })
   }
 
@@ -43,11 +43,11 @@ export class ThreadedSearch {
     await this.#ended
   }
 
-  async #rowsOf({ sql, parameters }: CompiledQuery, limit: ReadLimit | undefined): Promise<object[]> {
+  async #readRows({ sql, parameters }: CompiledQuery, limit: ReadLimit | undefined): Promise<object[]> {
     const rows: object[] = []
     for (let request: ToSearchThread = { kind: 'run', sql, parameters }; ; request = { kind: 'next' }) {
       const answer = await this.#ask(request)
-      if (answer.kind === 'failure') throw errorOf(answer)
+      if (answer.kind === 'failure') throw toError(answer)
       try {
         for (const row of answer.rows) rows.push(limit === undefined ? row : admittedRow(row, limit))
       } catch (error) {
@@ -100,7 +100,7 @@ const admittedRow = (row: object, limit: ReadLimit): object =>
     Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? limit.admit(value) : value]),
   )
 
-function errorOf(failure: Extract<FromSearchThread, { kind: 'failure' }>): Error {
+function toError(failure: Extract<FromSearchThread, { kind: 'failure' }>): Error {
   switch (failure.reason) {
     case 'budget':
       return new SearchBudgetError()

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Core,
   defaultOfSetting,
-  platformNamesOf,
+  platformNamesFor,
   type Setting,
   type SettingName,
   type SettingsRecord,
@@ -49,7 +49,7 @@ const anchorOf = (title: string): string => title.toLowerCase().replaceAll(/[^a-
 function matches(name: SettingName, title: string, { search, onlyInForce }: Filter): boolean {
   const { about, takesEffectIn, oldNames = [], oldParameters = [] } = settingTable[name] as Setting
   if (onlyInForce && takesEffectIn === undefined) return false
-  const names = [name, ...oldNames, ...oldParameters, ...platformNamesOf(name)]
+  const names = [name, ...oldNames, ...oldParameters, ...platformNamesFor(name)]
   const text = [...names, title, about, takesEffectIn ?? ''].join(' ').toLowerCase()
   return search
     .toLowerCase()

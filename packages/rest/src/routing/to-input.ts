@@ -1,4 +1,4 @@
-import { booleanOfWord, type InputSchema } from '@penstock/core'
+import { type InputSchema, parseBoolean } from '@penstock/core'
 import { isStoredFile } from '@penstock/http'
 import type { z } from 'zod'
 import { type Names, type Parameter, parametersOf, snakeCase } from './parameter-names.ts'
@@ -98,7 +98,7 @@ function readText(traits: Traits, text: string, repeated: readonly unknown[] | u
   }
   if (traits.number && /^-?\d+$/.test(text)) return Number(text)
   if (traits.number && !traits.text && /^-?\d+\.\d+$/.test(text)) return Number(text)
-  const boolean = traits.boolean ? booleanOfWord(text) : undefined
+  const boolean = traits.boolean ? parseBoolean(text) : undefined
   if (boolean !== undefined) return boolean
   if (traits.text || text.trim() !== '') return text
   return emptyValue(traits)
