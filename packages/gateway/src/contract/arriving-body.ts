@@ -15,14 +15,14 @@ export interface ArrivingBodyOwner {
 export class ArrivingBody {
   readonly tokenId: string | undefined
   readonly owner: ArrivingBodyOwner
-  /** The declared length, or the highest one. */
+  /** The declared length; without a declaration, the highest length that is accepted. */
   readonly #expectedBytes: number
   #arrivedBytes: number
   #reservedBytes: number
   /** The monotonic time at which the last step was reserved. */
   #steppedAtMs: number
 
-  /** @param reservedBytes the bytes that have arrived, and for which memory is reserved, already */
+  /** @param reservedBytes the bytes that have arrived already, for which memory is reserved */
   constructor(
     tokenId: string | undefined,
     expectedBytes: number,
@@ -62,8 +62,8 @@ export class ArrivingBody {
   }
 
   /**
-   * Returns whether this body is refused before `other`, which began earlier: a stalled one before others, the one that stalled
-   * first before others that have, then the one of which the smaller part has arrived, then the younger one.
+   * Returns whether this body is refused before `other`, which began earlier. Stalled bodies are refused first, beginning with the one
+   * that stalled first; then the body of which the smaller part has arrived, and of equal ones the younger one.
    */
   yieldsTo(other: ArrivingBody, atMs: number): boolean {
     const isStalled = this.#isStalled(atMs)

@@ -1,5 +1,5 @@
 /** The limit on the bytes of all responses of a listener that wait for the windows of their clients. */
-export const MAX_UNSENT_BYTES: number = 32 * 1024 * 1024
+const MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
 /** Limits the bytes of responses that cannot be sent because their clients grant no window. */
 export class UnsentBudget {

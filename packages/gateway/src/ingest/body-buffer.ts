@@ -3,8 +3,8 @@ const empty = new Uint8Array(0)
 
 /**
  * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, which grows with
- * them, so that a body takes at most twice the size of what has arrived of it, however long it is said to be. The first piece of a body that is not complete is copied at
- * once, because it may be part of a larger allocation, which a slow client must not hold.
+ * them, so that a body takes at most twice the size of what has arrived, whatever length was declared. The first piece of a body that
+ * is not complete is copied at once, because it may be part of a larger allocation, which a slow client must not hold.
  */
 export class BodyBuffer {
   #bytes: Uint8Array = empty

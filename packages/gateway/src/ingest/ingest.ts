@@ -17,7 +17,7 @@ export interface Ingest {
   admit(admissionRequest: AdmissionRequest): Admission
   /** Returns the longest body to be buffered and sent with `sendBuffered`; a longer one is sent with `sendStream`. */
   maxBufferedBytes(call: ExportCall): number
-  /** Returns a refusal if there is no room even for the beginning of the body, which need not be read then (X-3). */
+  /** Returns a refusal if there is no room even for the beginning of the body, so that the body need not be read (X-3). */
   refusalBeforeBody(call: ExportCall): Refusal | undefined
   /**
    * Reserves memory for a body that has arrived completely (X-3). Returns a refusal if the budget is exhausted. The reservation is
@@ -29,7 +29,7 @@ export interface Ingest {
    * later if the budget is exhausted and other bodies have made more progress.
    */
   reserveArrived(call: ExportCall, bytes: number, body: RefusableBody): Refusal | undefined
-  /** The end of the body has arrived. */
+  /** Records that the end of the body has arrived, so that it can no longer be refused for lack of memory. */
   bodyEnded(call: ExportCall): void
   sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer>
   /** Streams a body. The stream must fail if the client goes away or the body is too large; this aborts the request. */

@@ -97,7 +97,7 @@ describe('bodies that arrive in pieces', () => {
     expect(refused).toEqual(['quarter', 'other half'])
   })
 
-  test('X-3: refuses the body that asks if it has the least progress, and one that is complete never', () => {
+  test('X-3: refuses the asking body if it has the least progress, and never a complete one', () => {
     const { budget, refused, begin } = budgetOf()
     const whole = begin('whole', TOTAL / 2)
     budget.grow(whole, TOTAL / 2)
@@ -116,7 +116,7 @@ describe('bodies that arrive in pieces', () => {
     expect(refused).toEqual(['most'])
   })
 
-  test('X-3: refuses a stalled body first, unless the gateway itself does not read it', () => {
+  test('X-3: refuses a stalled body first, unless the gateway has paused reading', () => {
     const { now, budget, refused, begin } = budgetOf()
     budget.grow(begin('not read', TOTAL / 2, { isPaused: true }), TOTAL / 4)
     budget.grow(begin('stalled', TOTAL / 2 + 1), TOTAL / 2)

@@ -30,7 +30,7 @@ export class InFlightBudget {
     return this.#heldBytes
   }
 
-  /** Returns whether a body of this length may begin to arrive: whether it fits, and there is or can be made room for a step. */
+  /** Returns whether a body of this length may begin to arrive: it fits into the budget, and a step is free or can be freed. */
   mayBegin(declaredBytes: number): boolean {
     if (this.#heldBytes + declaredBytes <= this.#totalBytes) return true
     if (declaredBytes > this.#totalBytes) return false

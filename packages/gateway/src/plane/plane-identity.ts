@@ -44,9 +44,9 @@ export async function identifyPlane(
   const { recorded, acceptsNewStore } = evidence
   const row = await getEnforcement(db.read)
   if (row.plane_id === null) return nameStore(db, where, evidence, opening)
-  if (recorded === undefined || acceptsNewStore) return recordOf(row)
+  if (recorded === undefined || acceptsNewStore) return toPlaneRecord(row)
   if (recorded.id !== row.plane_id) throw new ConfigError(otherStore(where, recorded))
-  if (recorded.mode === row.mode) return recordOf(row)
+  if (recorded.mode === row.mode) return toPlaneRecord(row)
   const isOlder = row.epoch < recorded.epoch
   const keepsMode = isOlder && modes.indexOf(recorded.mode) > modes.indexOf(row.mode)
   const mode = keepsMode ? recorded.mode : row.mode
@@ -54,7 +54,7 @@ export async function identifyPlane(
     { event: 'plane.mode_differs', stored: row.mode, recorded: recorded.mode, is_older: isOlder, mode },
     'the gateway store has another mode than this data directory was used with',
   )
-  return keepsMode ? keepMode(db, recorded) : recordOf(row)
+  return keepsMode ? keepMode(db, recorded) : toPlaneRecord(row)
 }
 
 async function nameStore(
@@ -76,7 +76,7 @@ async function nameStore(
       .set({ plane_id: id, ...(mode !== undefined && { mode }) })
       .where('plane_id', 'is', null)
       .execute()
-    return recordOf(await getEnforcement(tx))
+    return toPlaneRecord(await getEnforcement(tx))
   })
 }
 
@@ -87,11 +87,11 @@ function keepMode(db: GatewayDb, { mode, epoch }: PlaneRecord): Promise<PlaneRec
       .set({ mode, grace_until_ms: null, epoch: epoch + 1 })
       .where('epoch', '<', epoch)
       .execute()
-    return recordOf(await getEnforcement(tx))
+    return toPlaneRecord(await getEnforcement(tx))
   })
 }
 
-const recordOf = ({ plane_id, mode, epoch }: EnforcementRow): PlaneRecord => ({ id: plane_id!, mode, epoch })
+const toPlaneRecord = ({ plane_id, mode, epoch }: EnforcementRow): PlaneRecord => ({ id: plane_id!, mode, epoch })
 
 /** @throws ConfigError if a new store means that the one the data directory was used with is lost */
 export function requireNewStoreAccepted(where: string, { recorded, pepperFile, acceptsNewStore }: PlaneEvidence): void {

@@ -50,7 +50,7 @@ export interface ManagementOptions {
   readonly forwardAuthPlane: OpenPlane
   /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
-  /** Tells whether the start is complete, with the first API key and the other parts of the service; until then it is not ready. */
+  /** Returns whether the start is complete, with the first API key and the other parts of the service; until then it is not ready. */
   readonly isStarted?: () => boolean
   /** Returns the reason why the service cannot work although every process can, such as a full disk. */
   readonly problem?: () => Promise<string | undefined>
