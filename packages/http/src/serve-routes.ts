@@ -223,7 +223,7 @@ function sendContent(context: Koa.Context, content: Content, { address, unread }
     context.body = content
     return
   }
-  const parts = partsOf(content)
+  const parts = toParts(content)
   const bytes = parts.reduce((sum, { length }) => sum + length, 0)
   if (typeof content === 'string' && bytes <= SHORT_ANSWER_BYTES) context.body = content
   else if (bytes <= SHORT_ANSWER_BYTES || context.method === 'HEAD') context.body = Buffer.concat(parts)
@@ -238,7 +238,7 @@ const COMPRESSED_FROM_BYTES = 1024
 function sendCompressed(context: Koa.Context, content: Content, { address, unread }: Reader): boolean {
   if (content instanceof Readable || context.method === 'HEAD') return false
   if (context.acceptsEncodings('gzip', 'identity') !== 'gzip') return false
-  const parts = partsOf(content)
+  const parts = toParts(content)
   if (parts.reduce((sum, { length }) => sum + length, 0) <= COMPRESSED_FROM_BYTES) return false
   const source = answerStream(parts, { address, response: context.res, unread })
   context.set('Content-Encoding', 'gzip')
@@ -247,7 +247,7 @@ function sendCompressed(context: Koa.Context, content: Content, { address, unrea
   return true
 }
 
-const partsOf = (content: Exclude<Content, Readable>): readonly Buffer[] =>
+const toParts = (content: Exclude<Content, Readable>): readonly Buffer[] =>
   typeof content === 'string'
     ? [Buffer.from(content)]
     : isParts(content)

@@ -10,7 +10,7 @@ const SLICE_LENGTH = 256 * 1024
  * as a whole. A value that JSON lacks is `null`.
  */
 export function* jsonParts(value: unknown): Generator<string> {
-  if (weightOf(value, PART_WEIGHT) <= PART_WEIGHT) yield JSON.stringify(value) ?? 'null'
+  if (estimateWeight(value, PART_WEIGHT) <= PART_WEIGHT) yield JSON.stringify(value) ?? 'null'
   else if (typeof value === 'string') yield* textParts(value)
   else if (Array.isArray(value)) yield* arrayParts(value)
   else if ('toJSON' in (value as object)) yield* jsonParts((value as { toJSON(): unknown }).toJSON())
@@ -22,7 +22,7 @@ export function heaviestMember(value: unknown): string | undefined {
   const object: unknown = Array.isArray(value) ? value[0] : value
   if (typeof object !== 'object' || object === null) return undefined
   const weights = Object.entries(object).map(
-    ([name, each]) => [name, weightOf(each, Number.POSITIVE_INFINITY)] as const,
+    ([name, each]) => [name, estimateWeight(each, Number.POSITIVE_INFINITY)] as const,
   )
   return (
     weights.reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0] as readonly [string, number])[0] ||
@@ -31,12 +31,12 @@ export function heaviestMember(value: unknown): string | undefined {
 }
 
 /** Estimates the length of a value's JSON. The estimate of a value that weighs more than the limit may end early. */
-export function weightOf(value: unknown, limit: number): number {
+function estimateWeight(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return NODE_WEIGHT
   let weight = NODE_WEIGHT
   for (const [name, member] of Object.entries(value)) {
-    weight += name.length + weightOf(member, limit - weight)
+    weight += name.length + estimateWeight(member, limit - weight)
     if (weight > limit) break
   }
   return weight

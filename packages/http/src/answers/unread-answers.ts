@@ -57,7 +57,7 @@ export class UnreadAnswers {
    */
   hold(address: string, bytes: number, abandon: () => void): HeldAnswer {
     const { maxBytes, maxBytesPerAddress, nowMs } = this.#limits
-    while (this.#bytesOf(address) + bytes > maxBytesPerAddress && this.#bytesOf(address) > 0)
+    while (this.#addressBytes(address) + bytes > maxBytesPerAddress && this.#addressBytes(address) > 0)
       this.#abandonStalled(address)
     while (this.#totalBytes() + bytes > maxBytes) {
       const heaviest = this.#heaviestAddress()
@@ -78,13 +78,13 @@ export class UnreadAnswers {
   }
 
   #abandonStalled(address: string): void {
-    const oldest = this.#oldestOf(address)
+    const oldest = this.#oldestAnswer(address)
     if (this.#limits.nowMs() - oldest.progressMs < this.#limits.stalledMs) throw new TooManyAnswers()
     this.#abandon(oldest)
   }
 
   #abandonOldest(address: string): void {
-    this.#abandon(this.#oldestOf(address))
+    this.#abandon(this.#oldestAnswer(address))
   }
 
   #abandon(unread: Unread): void {
@@ -98,11 +98,11 @@ export class UnreadAnswers {
     if (own?.size === 0) this.#byAddress.delete(unread.address)
   }
 
-  #oldestOf(address: string): Unread {
+  #oldestAnswer(address: string): Unread {
     return [...this.#byAddress.get(address)!].reduce((a, b) => (b.progressMs < a.progressMs ? b : a))
   }
 
-  #bytesOf(address: string): number {
+  #addressBytes(address: string): number {
     let sum = 0
     for (const { bytes } of this.#byAddress.get(address) ?? []) sum += bytes
     return sum
@@ -110,13 +110,13 @@ export class UnreadAnswers {
 
   #totalBytes(): number {
     let sum = 0
-    for (const address of this.#byAddress.keys()) sum += this.#bytesOf(address)
+    for (const address of this.#byAddress.keys()) sum += this.#addressBytes(address)
     return sum
   }
 
   #heaviestAddress(): string | undefined {
     const addresses = [...this.#byAddress.keys()]
     if (addresses.length === 0) return undefined
-    return addresses.reduce((a, b) => (this.#bytesOf(b) > this.#bytesOf(a) ? b : a))
+    return addresses.reduce((a, b) => (this.#addressBytes(b) > this.#addressBytes(a) ? b : a))
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '@penstock/core'
 import { type BuildQueue, MAX_ANSWER_BYTES, type Reply } from '@penstock/http'
 import { RestError } from '../routing/rest-error.ts'
-import { type Built, heaviestMemberOf, type ReplyRequest, replyTo } from './row-reply.ts'
+import { type Built, heaviestMemberInResult, type ReplyRequest, replyTo } from './row-reply.ts'
 import { TextLimit } from './text-limit.ts'
 
 /** The characters that most requests read at most. One that needs more waits for its turn, and begins again. */
@@ -101,14 +101,14 @@ interface AttemptOptions {
 
 async function attempt(query: BoundedQuery, options: AttemptOptions): Promise<Attempt> {
   try {
-    return await replyTo(await resultOf(query, options), query)
+    return await replyTo(await runQuery(query, options), query)
   } catch (error) {
     if (error instanceof ReadLimitExceeded) return 'unread'
     throw error
   }
 }
 
-const resultOf = (
+const runQuery = (
   { core, actor, row, input, facts }: BoundedQuery,
   { limit, isRepeated = false, rows }: AttemptOptions,
 ): Promise<unknown> =>
@@ -123,8 +123,8 @@ async function heaviestMemberRead(query: BoundedQuery): Promise<string | undefin
   const limit = new TextLimit(MAX_READ_CHARACTERS, true)
   const rows = requestedRows(query)
   try {
-    return heaviestMemberOf(
-      await resultOf(query, { limit, isRepeated: true, ...(rows !== undefined && { rows: 1 }) }),
+    return heaviestMemberInResult(
+      await runQuery(query, { limit, isRepeated: true, ...(rows !== undefined && { rows: 1 }) }),
       query,
     )
   } catch (error) {

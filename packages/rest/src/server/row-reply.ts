@@ -75,7 +75,7 @@ export async function replyTo(
 }
 
 /** Returns the member with the most text in the JSON of a result. */
-export function heaviestMemberOf(
+export function heaviestMemberInResult(
   result: unknown,
   { row, core: { settings, clock } }: ReplyRequest,
 ): string | undefined {

@@ -9,16 +9,16 @@ const SHORT_LENGTH = 256
  */
 export class TextLimit implements ReadLimit {
   readonly #maxCharacters: number
-  readonly #isCut: boolean
+  readonly #cutsTexts: boolean
   #characters = 0
 
   /**
-   * @param isCut whether long texts beyond the limit are read as empty, until twice as many characters are read; otherwise they
+   * @param cutsTexts whether long texts beyond the limit are read as empty, until twice as many characters are read; otherwise they
    *   end the request
    */
-  constructor(maxCharacters: number, isCut = false) {
+  constructor(maxCharacters: number, cutsTexts = false) {
     this.#maxCharacters = maxCharacters
-    this.#isCut = isCut
+    this.#cutsTexts = cutsTexts
   }
 
   admit(text: string): string {
@@ -26,8 +26,8 @@ export class TextLimit implements ReadLimit {
     this.#characters += text.length
     if (this.#characters <= this.#maxCharacters) return text
     // The text that exceeds the limit is kept, because it may be the one that is too large.
-    if (this.#isCut && before <= this.#maxCharacters) return text
-    if (this.#isCut && this.#characters <= 2 * this.#maxCharacters) return text.length > SHORT_LENGTH ? '' : text
+    if (this.#cutsTexts && before <= this.#maxCharacters) return text
+    if (this.#cutsTexts && this.#characters <= 2 * this.#maxCharacters) return text.length > SHORT_LENGTH ? '' : text
     throw new ReadLimitExceeded(`A request may read at most ${this.#maxCharacters} characters`)
   }
 }
