@@ -5,7 +5,7 @@ export interface JobGroup {
   readonly index: number | undefined
 }
 
-/** Above the length of a job's name in GitLab. Longer names belong to no group. */
+/** More than GitLab allows for the name of a job. Longer names belong to no group. */
 const MAX_CHARACTERS = 1_024
 /** The number of endings that GitLab takes off a name. */
 const MAX_ENDINGS = 3

@@ -105,7 +105,7 @@ interface JobEnrichmentJson
 }
 
 /**
- * Parses stored enrichments. Those of versions before 0.2 have no status.
+ * Parses stored enrichments. Those that version 0.1 stored have no status.
  * @param text a JSON list
  */
 export function parseJobEnrichments(text: string, pipelineId: bigint): JobEnrichment[] {

@@ -4,9 +4,9 @@ import type { Clock } from '@penstock/runtime'
 import { isSystemError, systemReason } from './system-error.ts'
 
 const PROBE_FILE = 'readyz.probe'
-/** Enough for a commit or a page, so that a disk with less is as good as full. */
+/** Enough for a commit or a wiki page. A disk with less space is reported as full. */
 const PROBE_BYTES = 256 * 1024
-/** How long a result is used again, because every caller may ask for readiness. */
+/** How long a result is reused, because anyone can request the readiness, and each check writes to the disk. */
 const VALID_MS = 1_000
 
 /** Finds out whether files can be written into a directory. */

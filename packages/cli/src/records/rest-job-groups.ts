@@ -12,7 +12,7 @@ interface Group {
 
 /** The maximum number of pipelines for which it is remembered where their last job is. */
 const REMEMBERED_PIPELINES = 100_000
-/** Above the number of series of REST jobs in one file. */
+/** More than the number of series in a file, so that series of different files have different numbers. */
 const SERIES_PER_FILE = 2 ** 32
 
 /**
@@ -35,7 +35,7 @@ export class RestJobGroups {
     this.#maxBytes = maxBytes
   }
 
-  /** Yields the readings of file number `file` with each series joined for itself. */
+  /** Yields the readings of file number `file`, with one bundle per pipeline in each series. */
   survey(readings: AsyncIterable<Reading>, file: number): AsyncGenerator<Reading> {
     const groups = new RestJobGroups(this.#maxBytes)
     return groups.#joined(readings, file, (key, series) => {

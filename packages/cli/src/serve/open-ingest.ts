@@ -19,7 +19,7 @@ import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream
 import { type GatewayStore, openDatabaseOf, openStore } from './operator.ts'
 import { Workers } from './workers.ts'
 
-type TimeAndChance = Pick<Environment, 'clock' | 'random'>
+type ClockAndRandom = Pick<Environment, 'clock' | 'random'>
 
 /** Functions that close resources; the last one added runs first. */
 export type Teardown = (() => Promise<void>)[]
@@ -49,7 +49,7 @@ export async function openIngest(
     peppers,
     plane,
   }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly configured: UpstreamConfig | undefined },
-  environment: TimeAndChance,
+  environment: ClockAndRandom,
   log: Log,
   teardown: Teardown,
 ): Promise<Ingest> {
@@ -78,7 +78,7 @@ export async function openIngest(
 export async function openPlane(
   config: GatewayConfig,
   { settings, peppers, plane: recorded }: Pick<GatewayStore, 'peppers' | 'plane'> & { readonly settings: Settings },
-  { clock, random }: TimeAndChance,
+  { clock, random }: ClockAndRandom,
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {
@@ -107,7 +107,7 @@ function modeRecorder(dataDir: string, first: PlaneRecord, log: Log): OnMode {
 /** Opens the plane of a worker. The embedded store runs in the primary; a worker uses it like any other upstream. */
 export async function openWorkerPlane(
   settings: Settings,
-  { clock: hostClock, random }: TimeAndChance,
+  { clock: hostClock, random }: ClockAndRandom,
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {

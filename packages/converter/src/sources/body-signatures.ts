@@ -68,7 +68,7 @@ const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
 const circleciEvents = ['workflow-completed', 'job-completed']
 
 /** Returns whether a body is a hook, a list or an object in the format of GitHub. GitLab's test reports have a `total_count`, too. */
-function isOfGithub(values: JsonObject): boolean {
+function isGithubBody(values: JsonObject): boolean {
   const isList = 'total_count' in values && githubLists.some((name) => Array.isArray(values[name]))
   const isHook = 'sender' in values && isObject(values.repository) && 'full_name' in values.repository
   const isRun = has(values, 'id', 'run_number', 'head_sha') && hasAny(values, 'workflow_id', 'run_attempt')
@@ -77,21 +77,22 @@ function isOfGithub(values: JsonObject): boolean {
 }
 
 /** Returns whether a body is a hook or an object of CircleCI's API, or its own bundle. */
-function isOfCircleci(values: JsonObject): boolean {
+function isCircleciBody(values: JsonObject): boolean {
   const isHook = circleciEvents.includes(String(values.type)) && hasAny(values, 'workflow', 'pipeline')
-  const isObjectOfApi = isWord(values.project_slug) && hasAny(values, 'pipeline_number', 'job_number', 'vcs', 'errors')
-  return isHook || isObjectOfApi || (isObject(values.pipeline) && isObject(values.workflow))
+  const isApiObject = isWord(values.project_slug) && hasAny(values, 'pipeline_number', 'job_number', 'vcs', 'errors')
+  return isHook || isApiObject || (isObject(values.pipeline) && isObject(values.workflow))
 }
 
 /** Returns whether a body is a build of Jenkins: of its API, of its stage view, or both in a bundle. */
-function isOfJenkins(values: JsonObject): boolean {
+function isJenkinsBody(values: JsonObject): boolean {
   const isBuild = isWord(values._class) && has(values, 'number', 'building')
   const isStages = has(values, '_links', 'stages', 'durationMillis')
   return isBuild || isStages || (isObject(values.build) && isObject(values.stages))
 }
 
 /** Returns whether a body has the form of another CI system. */
-const isForeign = (values: JsonObject): boolean => isOfGithub(values) || isOfCircleci(values) || isOfJenkins(values)
+const isForeign = (values: JsonObject): boolean =>
+  isGithubBody(values) || isCircleciBody(values) || isJenkinsBody(values)
 
 const onlyGitlab = 'only pipelines in the format of GitLab are read'
 const isDeployment = (values: JsonObject): boolean =>
@@ -104,21 +105,21 @@ export const nearMisses: readonly NearMiss[] = [
     name: 'REST job',
     matches: isRestJob,
     advice: ({ id, pipeline }) =>
-      `is a job of the REST API (job ${numeral(id)} of pipeline ${idOf(pipeline)}), not a pipeline: give the array of all its jobs to penstock convert, or ${bundle}`,
+      `is a job of the REST API (job ${numeral(id)} of pipeline ${idText(pipeline)}), not a pipeline: give the array of all its jobs to penstock convert, or ${bundle}`,
   },
   {
     name: 'GitHub',
-    matches: isOfGithub,
+    matches: isGithubBody,
     advice: () => `is a payload in the format of GitHub; ${onlyGitlab}`,
   },
   {
     name: 'CircleCI',
-    matches: isOfCircleci,
+    matches: isCircleciBody,
     advice: () => `is a payload in the format of CircleCI; ${onlyGitlab}`,
   },
   {
     name: 'Jenkins',
-    matches: isOfJenkins,
+    matches: isJenkinsBody,
     advice: () => `is a build in the format of Jenkins; ${onlyGitlab}`,
   },
   {
@@ -194,7 +195,7 @@ export const nearMisses: readonly NearMiss[] = [
       has(pipeline, 'id', 'status') &&
       !hasAny(others, 'id', 'iid', 'target_branch', 'package_type', 'workflow', ...jobLists),
     advice: ({ pipeline }) =>
-      `holds pipeline ${idOf(pipeline)} without its jobs: ${withoutJobs((pipeline as JsonObject).id)}`,
+      `holds pipeline ${idText(pipeline)} without its jobs: ${withoutJobs((pipeline as JsonObject).id)}`,
   },
   {
     name: 'job without its pipeline',
@@ -251,10 +252,10 @@ function numeral(id: unknown): string {
   return isInteger(id) ? String(id) : 'without a usable id'
 }
 
-const idOf = (pipeline: unknown): string => numeral(isObject(pipeline) ? pipeline.id : undefined)
+const idText = (pipeline: unknown): string => numeral(isObject(pipeline) ? pipeline.id : undefined)
 
 const pipelineNamed = (pipeline: unknown): string =>
-  isObject(pipeline) ? `pipeline ${idOf(pipeline)}` : 'its pipeline'
+  isObject(pipeline) ? `pipeline ${idText(pipeline)}` : 'its pipeline'
 
 /** Names the pipeline of a deployment's job; a deployment through the API has no job. */
 function deployingPipeline(deployable: unknown): string {

@@ -15,12 +15,12 @@ export type JobEnrichment = Omit<
 }
 
 /**
- * Merges two hooks of one job. The later one counts, unless only the earlier one says how the job ended: hooks may arrive
- * in any order. A value that is missing is taken from the other.
+ * Merges two hooks of one job. The values of the later one are used, and missing ones are taken from the earlier one. If only
+ * the earlier hook is about the end of the job, it is the other way round, because hooks may arrive in any order.
  */
 export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, later: Event): Event {
-  const isOutrun = isFinished(earlier.status ?? '') && !isFinished(later.status ?? '')
-  const [base, other] = isOutrun ? [earlier, later] : [later, earlier]
+  const isLaterStale = isFinished(earlier.status ?? '') && !isFinished(later.status ?? '')
+  const [base, other] = isLaterStale ? [earlier, later] : [later, earlier]
   return {
     ...base,
     status: base.status ?? other.status,
