@@ -56,7 +56,7 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
   return observe
 }
 
-/** Returns a store that refuses every request for the moment, in place of one with a file that cannot be used. */
+/** Returns a store that answers every request as unavailable, in place of one with a file that cannot be used. */
 export const unusableObserve = (reason: unknown): Observe =>
   new Observe(defaultObserveLimits, Promise.reject(reason), () => Promise.reject(reason))
 

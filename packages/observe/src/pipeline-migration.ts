@@ -65,7 +65,7 @@ const runKinds = [
   'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
 ]
 
-/** The column and the index that tell with which earlier runs a run is compared. */
+/** Adds the column and the index by which the earlier runs are found that a run is compared with. */
 export const runKindMigration = statementsMigration(runKinds)
 
 /** The index for lists of runs and for searches in their texts. */

@@ -9,7 +9,7 @@ import {
   statusColumns,
 } from './pipeline-attributes.ts'
 import type { PipelineJobTable, PipelineRunTable } from './pipeline-tables.ts'
-import { refKindOf } from './run-kind.ts'
+import { toRefKind } from './run-kind.ts'
 
 type StoredLater = 'id' | 'service_id' | 'span_row_id'
 
@@ -99,7 +99,7 @@ function runColumns(own: AttributeMap, attributes: unknown, { name, isError }: S
     pipeline_id: own.text(runKeys.pipelineId),
     pipeline_iid: own.number(runKeys.iid),
     ref: own.text(runKeys.ref),
-    ref_kind: refKindOf(own),
+    ref_kind: toRefKind(own),
     sha: own.text(runKeys.sha),
     title: message || own.text(runKeys.changeTitle),
     trigger_type: own.text(runKeys.trigger),

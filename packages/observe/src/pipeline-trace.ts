@@ -70,13 +70,13 @@ export function derivePipelineTrace(trace: PipelineTrace): {
     jobsOfRun.get(run)!.push(job)
   }
   const seconds = criticalSeconds(trace, places, jobsOfRun)
-  const failedOf = failedJobs(jobsOfRun, places)
+  const failedByRun = failedJobs(jobsOfRun, places)
   const derivedRuns = new Map<string, DerivedRun>()
   const facts = new Map<string, RunFacts>()
   for (const run of runs) {
     const own = jobsOfRun.get(run)!
     const isChild = run.trigger === CHILD_TRIGGER || places.isBelow(run)
-    derivedRuns.set(run.spanId, { is_child: Number(isChild), ...summaryOf(own, failedOf.get(run)!) })
+    derivedRuns.set(run.spanId, { is_child: Number(isChild), ...summaryOf(own, failedByRun.get(run)!) })
     facts.set(run.spanId, {
       ...run.facts,
       isChild,

@@ -60,7 +60,7 @@ const tooLargeAsJson: Refused = {
 }
 const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
 
-/** The length of an inflated body above which a request is written in slices. Short ones with many rows are, too. */
+/** The length of an inflated body above which a request is written in slices. Shorter ones with many rows are sliced too. */
 const LARGE_BYTES = 1024 * 1024
 
 /** Returns whether the body of a request, inflated, is large. One that cannot be inflated is not. */
@@ -70,7 +70,7 @@ export function isLarge({ coding, wire }: ReceivedRequest, { maxBodyBytes }: Req
   return !('kind' in body) && body.length > LARGE_BYTES
 }
 
-/** Inflates and decodes a request within limits on memory. Blocks its thread meanwhile. */
+/** Inflates and decodes a request within limits on memory. Blocks its thread. */
 export function openReceived(
   { signal, encoding, coding, wire }: ReceivedRequest,
   { maxBodyBytes, maxElements }: RequestLimits,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AttributeMap } from './pipeline-attributes.ts'
-import { refKindOf } from './run-kind.ts'
+import { toRefKind } from './run-kind.ts'
 
 const attribute = (key: string, value: string | boolean) => ({
   key,
@@ -20,5 +20,5 @@ test.each([
   [{ 'vcs.ref.head.name': 'refs/merge-requests/7/merge' }, 'merge_request'],
 ])('the kind of the ref of %j is %s', (attributes, kind) => {
   const list = Object.entries(attributes).map(([key, value]) => attribute(key, value))
-  expect(refKindOf(new AttributeMap(list))).toBe(kind)
+  expect(toRefKind(new AttributeMap(list))).toBe(kind)
 })

@@ -19,7 +19,7 @@ const mergeRequestRef = /^refs\/(?:merge-requests|pull)\//
 const mergeRequestTriggers: ReadonlySet<string | null> = new Set(['merge_request_event', 'external_pull_request_event'])
 
 /** Returns the kind of the ref of a run; `null` if its ref is unknown. */
-export function refKindOf(run: AttributeMap): RefKind | null {
+export function toRefKind(run: AttributeMap): RefKind | null {
   const ref = run.text(runKeys.ref)
   const isMergeRequest =
     run.hasAny(runKeys.changeId) ||

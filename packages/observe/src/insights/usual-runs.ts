@@ -2,13 +2,13 @@ import type { RunEntry } from './run-table.ts'
 import { startedIn } from './time-buckets.ts'
 
 /**
- * The usual duration of a run is the median of the last successful runs of its kind that started before it. Compare, the trace page and the
- * findings use this one definition.
+ * The usual duration is the median of this number of runs: the last successful runs of the same kind that started before the run. Compare,
+ * the trace page and the findings use this one definition.
  */
 export const USUAL_RUNS = 20
 
 /**
- * Returns the runs that say what is usual for runs that start at a time, in the order of their start.
+ * Returns the runs from which the usual duration at a time is computed, in the order of their start.
  *
  * @param passed the successful runs of one kind, in the order of their start
  */

@@ -103,7 +103,7 @@ async function withNotedDiff(core: Core, project: Project, note: Json): Promise<
 }
 
 async function completeNote(core: Core, project: Project, given: Json): Promise<Json> {
-  // The note of a reaction to one is apart from the attributes of the reaction.
+  // If the payload is about a reaction to a note, the note is in `note`, beside the attributes of the reaction.
   const name = given.note === undefined ? 'object_attributes' : 'note'
   const payload = { ...given, [name]: await withNotedDiff(core, project, given[name] as Json) }
 

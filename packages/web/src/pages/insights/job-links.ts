@@ -11,7 +11,7 @@ export function runsAddress(
 }
 
 /** Returns the address of the runs of the range with a job, or of all runs of a project. */
-export type RunsOf = (project: string | null, job?: string) => string
+export type RunsLink = (project: string | null, job?: string) => string
 
 /** Returns the last segment of a project's path. */
 export function shortProject(project: string | null): string {

@@ -9,7 +9,7 @@ interface MinutesProps {
   readonly minutes: readonly ComputeMinutes[]
   /** The minutes of all jobs. Tags overlap, so shares are of this. */
   readonly total: number
-  readonly runsOf: (project: string | null) => string
+  readonly runsLink: (project: string | null) => string
 }
 
 const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
@@ -19,7 +19,7 @@ const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
 ]
 
 /** The table of the minutes that jobs ran, by project, by runner or by tag. */
-export function Minutes({ minutes, total, runsOf }: MinutesProps) {
+export function Minutes({ minutes, total, runsLink }: MinutesProps) {
   const asked = place.value.query.get('minutes')
   const [by, label] = groupings.find(([name]) => name === asked) ?? groupings[0]!
   const entries = minutes.filter((entry) => entry.by === by)
@@ -54,7 +54,7 @@ export function Minutes({ minutes, total, runsOf }: MinutesProps) {
         <div class="scroll tall">
           <DataTable
             label="Compute minutes"
-            columns={columns(label, by, total, runsOf)}
+            columns={columns(label, by, total, runsLink)}
             rows={entries}
             rowKey={({ name }) => name}
           />
@@ -68,7 +68,7 @@ function columns(
   label: string,
   by: MinutesBy,
   total: number,
-  runsOf: (project: string | null) => string,
+  runsLink: (project: string | null) => string,
 ): readonly Column<ComputeMinutes>[] {
   const share = (minutes: number) => (total === 0 ? 0 : minutes / total)
   return [
@@ -78,7 +78,7 @@ function columns(
       isRowHeader: true,
       cell: ({ name }) =>
         by === 'project' ? (
-          <a href={runsOf(name)}>
+          <a href={runsLink(name)}>
             <LongName text={name} />
           </a>
         ) : (

@@ -14,7 +14,7 @@ import { localText } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { Durations } from './durations.tsx'
 import { Figures } from './figures.tsx'
-import { type RunsOf, runsAddress } from './job-links.ts'
+import { type RunsLink, runsAddress } from './job-links.ts'
 import { Minutes } from './minutes.tsx'
 import { SlowestJobs } from './slowest-jobs.tsx'
 import { FailingJobs, FlakyJobs, Retries } from './unstable-jobs.tsx'
@@ -111,7 +111,7 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
   const lists = [insights.slowest_jobs, insights.flaky_jobs, insights.failing_jobs, insights.retries]
   const service = query.get('service')
-  const runsOf: RunsOf = (project, job) =>
+  const runsLink: RunsLink = (project, job) =>
     // The jobs of child pipelines count too.
     runsAddress(span, { project, ref, service, ...(job !== undefined && { job, children: '1' }) })
   if (insights.totals.runs === 0 && insights.slowest_jobs.length === 0) return <Empty words={range.words} />
@@ -140,14 +140,14 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
           )}
         </div>
       </div>
-      <SlowestJobs jobs={insights.slowest_jobs} runsOf={runsOf} />
+      <SlowestJobs jobs={insights.slowest_jobs} runsLink={runsLink} />
       <div class="two">
-        <FlakyJobs jobs={insights.flaky_jobs} runsOf={runsOf} />
-        <Minutes minutes={insights.minutes} total={insights.total_minutes} runsOf={runsOf} />
+        <FlakyJobs jobs={insights.flaky_jobs} runsLink={runsLink} />
+        <Minutes minutes={insights.minutes} total={insights.total_minutes} runsLink={runsLink} />
       </div>
       <div class="two">
-        <FailingJobs jobs={insights.failing_jobs} runsOf={runsOf} />
-        <Retries jobs={insights.retries} runsOf={runsOf} />
+        <FailingJobs jobs={insights.failing_jobs} runsLink={runsLink} />
+        <Retries jobs={insights.retries} runsLink={runsLink} />
       </div>
       {lists.some(({ length }) => length === DEFAULT_ROWS) ? (
         <p class="more-rows">

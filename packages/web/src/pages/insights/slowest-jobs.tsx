@@ -5,23 +5,23 @@ import { differenceText } from '../../components/duration.ts'
 import { LongName } from '../../components/long-name.tsx'
 import { Spark } from '../../components/spark.tsx'
 import { Duration, numberText } from '../../components/text.tsx'
-import { type RunsOf, shortProject } from './job-links.ts'
+import { type RunsLink, shortProject } from './job-links.ts'
 import { JobPanel } from './job-panel.tsx'
 
 interface SlowestJobsProps {
   readonly jobs: readonly SlowJob[]
-  readonly runsOf: RunsOf
+  readonly runsLink: RunsLink
 }
 
 /** The table of the jobs that took the most time on critical paths. */
-export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
+export function SlowestJobs({ jobs, runsLink }: SlowestJobsProps) {
   return (
     <JobPanel
       id="slowest-jobs"
       title="Slowest jobs"
       note="Ranked by time on the critical path: what pipelines would save if the job took no time."
       empty="No job ran in this range."
-      columns={columns(runsOf)}
+      columns={columns(runsLink)}
       rows={jobs}
       end={
         <>
@@ -53,14 +53,14 @@ export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
 
 const CHANGE_SHARE = 0.05
 
-function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
+function columns(runsLink: RunsLink): readonly Column<SlowJob>[] {
   return [
     {
       id: 'job',
       header: 'Job',
       isRowHeader: true,
       cell: ({ name, stage, project }) => (
-        <a href={runsOf(project, name)} title={stage === null ? undefined : `Stage ${stage}`}>
+        <a href={runsLink(project, name)} title={stage === null ? undefined : `Stage ${stage}`}>
           <LongName text={name} />
         </a>
       ),
@@ -82,7 +82,7 @@ function columns(runsOf: RunsOf): readonly Column<SlowJob>[] {
       headerClass: 'opt',
       class: 'opt',
       isNumeric: true,
-      cell: ({ runs, project, name }) => <a href={runsOf(project, name)}>{numberText(runs)}</a>,
+      cell: ({ runs, project, name }) => <a href={runsLink(project, name)}>{numberText(runs)}</a>,
     },
     { id: 'p50', header: 'p50', isNumeric: true, cell: ({ p50 }) => <Duration seconds={p50} /> },
     {

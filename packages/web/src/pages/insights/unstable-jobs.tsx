@@ -3,23 +3,23 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { LongName } from '../../components/long-name.tsx'
 import { Duration, numberText, percentText } from '../../components/text.tsx'
-import { type RunsOf, shortProject } from './job-links.ts'
+import { type RunsLink, shortProject } from './job-links.ts'
 import { JobPanel } from './job-panel.tsx'
 
 interface JobsProps<Job> {
   readonly jobs: readonly Job[]
-  readonly runsOf: RunsOf
+  readonly runsLink: RunsLink
 }
 
 /** The table of the jobs that passed and failed on the same commit. */
-export function FlakyJobs({ jobs, runsOf }: JobsProps<FlakyJob>) {
+export function FlakyJobs({ jobs, runsLink }: JobsProps<FlakyJob>) {
   return (
     <JobPanel
       id="flaky-jobs"
       title="Flaky jobs"
       note="Passed and failed on the same commit, retries included. Marks: the last 24 results, failures hang below the line."
       empty="No job both passed and failed on one commit in this range."
-      columns={flakyColumns(runsOf)}
+      columns={flakyColumns(runsLink)}
       rows={jobs}
       end={
         <CsvButton
@@ -34,13 +34,15 @@ export function FlakyJobs({ jobs, runsOf }: JobsProps<FlakyJob>) {
   )
 }
 
-const nameColumns = (runsOf: RunsOf): readonly Column<{ readonly name: string; readonly project: string | null }>[] => [
+const nameColumns = (
+  runsLink: RunsLink,
+): readonly Column<{ readonly name: string; readonly project: string | null }>[] => [
   {
     id: 'job',
     header: 'Job',
     isRowHeader: true,
     cell: ({ name, project }) => (
-      <a href={runsOf(project, name)}>
+      <a href={runsLink(project, name)}>
         <LongName text={name} />
       </a>
     ),
@@ -58,8 +60,8 @@ const nameColumns = (runsOf: RunsOf): readonly Column<{ readonly name: string; r
   },
 ]
 
-const flakyColumns = (runsOf: RunsOf): readonly Column<FlakyJob>[] => [
-  ...nameColumns(runsOf),
+const flakyColumns = (runsLink: RunsLink): readonly Column<FlakyJob>[] => [
+  ...nameColumns(runsLink),
   { id: 'shas', header: 'Commits', isNumeric: true, cell: ({ shas, shas_total }) => `${shas} of ${shas_total}` },
   {
     id: 'rate',
@@ -109,14 +111,14 @@ function Results({ results }: { readonly results: readonly string[] }) {
 }
 
 /** The table of the jobs that failed most often. */
-export function FailingJobs({ jobs, runsOf }: JobsProps<FailingJob>) {
+export function FailingJobs({ jobs, runsLink }: JobsProps<FailingJob>) {
   return (
     <JobPanel
       id="failing-jobs"
       title="Failing jobs"
       note="Failed attempts of those that passed or failed."
       empty="No job failed in this range."
-      columns={failingColumns(runsOf)}
+      columns={failingColumns(runsLink)}
       rows={jobs}
       end={
         <CsvButton
@@ -129,8 +131,8 @@ export function FailingJobs({ jobs, runsOf }: JobsProps<FailingJob>) {
   )
 }
 
-const failingColumns = (runsOf: RunsOf): readonly Column<FailingJob>[] => [
-  ...nameColumns(runsOf),
+const failingColumns = (runsLink: RunsLink): readonly Column<FailingJob>[] => [
+  ...nameColumns(runsLink),
   {
     id: 'failed',
     header: 'Failed',
@@ -144,14 +146,14 @@ const failingColumns = (runsOf: RunsOf): readonly Column<FailingJob>[] => [
 ]
 
 /** The table of the jobs that were retried most often. */
-export function Retries({ jobs, runsOf }: JobsProps<RetriedJob>) {
+export function Retries({ jobs, runsLink }: JobsProps<RetriedJob>) {
   return (
     <JobPanel
       id="retries"
       title="Retries"
       note="Lost is the time of all attempts but the last."
       empty="No job was retried in this range."
-      columns={retryColumns(runsOf)}
+      columns={retryColumns(runsLink)}
       rows={jobs}
       end={
         <CsvButton
@@ -164,14 +166,14 @@ export function Retries({ jobs, runsOf }: JobsProps<RetriedJob>) {
   )
 }
 
-function retryColumns(runsOf: RunsOf): readonly Column<RetriedJob>[] {
+function retryColumns(runsLink: RunsLink): readonly Column<RetriedJob>[] {
   return [
     {
       id: 'job',
       header: 'Job',
       isRowHeader: true,
       cell: ({ name, project }) => (
-        <a href={runsOf(project, name)}>
+        <a href={runsLink(project, name)}>
           <LongName text={name} />
         </a>
       ),

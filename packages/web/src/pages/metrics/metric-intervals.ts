@@ -131,7 +131,7 @@ interface Merged {
   readonly counts: number[]
   min: number
   max: number
-  /** Whether every part says its least and greatest value. */
+  /** Whether every point has `min` and `max`. */
   isBounded: boolean
 }
 
@@ -169,8 +169,8 @@ class Group {
 
   /** Uses the bounds with the most values, if there are several. */
   quantile(at: number, fraction: number): number | null {
-    const sizeOf = ({ counts }: Merged) => counts.reduce((sum, count) => sum + count, 0)
-    const most = [...(this.#merged.get(at)?.values() ?? [])].sort((a, b) => sizeOf(b) - sizeOf(a))[0]
+    const total = ({ counts }: Merged) => counts.reduce((sum, count) => sum + count, 0)
+    const most = [...(this.#merged.get(at)?.values() ?? [])].sort((a, b) => total(b) - total(a))[0]
     if (most === undefined) return null
     const { bounds, counts, min, max, isBounded } = most
     return quantileOf({ bucketCounts: counts, explicitBounds: bounds, ...(isBounded && { min, max }) }, fraction)
