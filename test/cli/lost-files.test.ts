@@ -48,7 +48,7 @@ const lostFiles: Readonly<Record<string, Loss>> = {
 let fresh: string
 /** The store before enforcement was switched on. */
 let older: Buffer
-const environmentOf = (dataDir: string) => ({
+const environmentFor = (dataDir: string) => ({
   ...freePorts,
   PENSTOCK_DATA_DIR: dataDir,
   PENSTOCK_OBS_API_KEY: adminKey,
@@ -56,10 +56,10 @@ const environmentOf = (dataDir: string) => ({
 
 beforeAll(async () => {
   fresh = mkdtempSync(join(tmpdir(), 'penstock-lost-'))
-  const first = await serving([], environmentOf(fresh), { endsWithTest: false })
+  const first = await serving([], environmentFor(fresh), { endsWithTest: false })
   await first.end()
   older = readFileSync(join(fresh, 'gateway.db'))
-  const second = await serving([], environmentOf(fresh), { endsWithTest: false })
+  const second = await serving([], environmentFor(fresh), { endsWithTest: false })
   const enforce = { method: 'PUT', headers, body: '{"enabled":true}' }
   expect((await fetch(stateUrl(second.managementUrl), enforce)).status).toBe(200)
   await second.end()
@@ -76,14 +76,14 @@ function copy(): string {
 
 /** Starts and ends the service. Returns the mode of enforcement that it applied. */
 async function startedMode(dataDir: string, args: readonly string[] = [], env = {}): Promise<string> {
-  const { managementUrl, end } = await serving(args, { ...environmentOf(dataDir), ...env })
+  const { managementUrl, end } = await serving(args, { ...environmentFor(dataDir), ...env })
   const { mode } = (await (await fetch(stateUrl(managementUrl), { headers })).json()) as { mode: string }
   await end()
   return mode
 }
 
 async function refusal(dataDir: string, args: readonly string[] = []): Promise<string> {
-  const { exitCode, stdout, stderr } = await penstock(['serve', ...args], { env: environmentOf(dataDir) })
+  const { exitCode, stdout, stderr } = await penstock(['serve', ...args], { env: environmentFor(dataDir) })
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   expect(stderr).toMatch(/^penstock: [^\n]+\n$/)
   return stderr
@@ -144,7 +144,7 @@ test('the store of another gateway is refused', async () => {
 test('a damaged observe.db stops only what reads and writes it', async () => {
   const directory = copy()
   writeFileSync(join(directory, 'observe.db'), 'x'.repeat(8_192))
-  const { managementUrl, stdout, end } = await serving([], environmentOf(directory))
+  const { managementUrl, stdout, end } = await serving([], environmentFor(directory))
   const otlp = /takes OTLP on (\S+)/.exec(stdout.text)![1]!
   const core = /The REST API is on (\S+)\/api\/v4,/.exec(stdout.text)![1]!
   const state = (await (await fetch(stateUrl(managementUrl), { headers })).json()) as { mode: string }
@@ -164,7 +164,7 @@ test('a damaged observe.db stops only what reads and writes it', async () => {
 
 test('a second process on the embedded store is refused', async () => {
   const directory = copy()
-  const { end } = await serving(['gateway'], environmentOf(directory))
+  const { end } = await serving(['gateway'], environmentFor(directory))
   expect(await refusal(directory)).toMatch(
     /another penstock serve \(process \d+\) uses the embedded store in \S+: stop/,
   )

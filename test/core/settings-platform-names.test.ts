@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 /** Serves the API with a service name, and returns a function that reads or changes the settings. */
-async function settingsOf(serviceName: string) {
+async function serveSettings(serviceName: string) {
   const core: Core = { ...world.core, settings: { ...world.core.settings, serviceName } }
   const listener = restListener({
     core,
@@ -41,7 +41,7 @@ async function settingsOf(serviceName: string) {
 }
 
 test('every name of the platform is in the record of a service called gitlab, and sets its setting', async () => {
-  const call = await settingsOf('gitlab')
+  const call = await serveSettings('gitlab')
   const { body } = await call()
   for (const [platformName, name] of Object.entries(platformNames)) {
     expect([platformName, body[platformName]]).toEqual([platformName, body[name]])
@@ -58,14 +58,14 @@ test('every name of the platform is in the record of a service called gitlab, an
 })
 
 test('a companion that is missing is named as the request names its settings', async () => {
-  const call = await settingsOf('gitlab')
+  const call = await serveSettings('gitlab')
   const missing = (name: string) => ({ status: 400, body: { error: `${name} is missing` } })
   expect(await call({ kroki_enabled: true })).toEqual(missing('kroki_url'))
   expect(await call({ diagram_c_enabled: true })).toEqual(missing('diagram_c_url'))
 })
 
-test('duo_availability stands for the same switches as ai_availability, and a record that is sent back changes nothing', async () => {
-  const call = await settingsOf('gitlab')
+test('duo_availability sets the same switches as ai_availability, and a record that is sent back changes nothing', async () => {
+  const call = await serveSettings('gitlab')
   const off = await call({ duo_availability: 'default_off' })
   const { updated_at: _, ...expected } = off.body
   expect(expected).toMatchObject({ ai_availability: 'default_off', duo_features_enabled: false })
@@ -78,11 +78,11 @@ test('duo_availability stands for the same switches as ai_availability, and a re
 })
 
 test('decimals are text for clients of the platform alone, and their names are not in the record of other services', async () => {
-  expect((await (await settingsOf('gitlab'))()).body).toMatchObject({
+  expect((await (await serveSettings('gitlab'))()).body).toMatchObject({
     polling_interval_multiplier: '1',
     external_authorization_service_timeout: 0.5,
   })
-  const { body } = await (await settingsOf('svc'))()
+  const { body } = await (await serveSettings('svc'))()
   expect(body.polling_interval_multiplier).toBe(1)
   expect(Object.keys(body).filter((name) => name in platformNames)).toEqual([])
 })
