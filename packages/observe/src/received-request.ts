@@ -63,11 +63,10 @@ const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inf
 /** The length of an inflated body above which a request is written in slices. Shorter ones with many rows are sliced too. */
 const LARGE_BYTES = 1024 * 1024
 
-/** Returns whether the body of a request, inflated, is large. One that cannot be inflated is not. */
-export function isLarge({ coding, wire }: ReceivedRequest, { maxBodyBytes }: RequestLimits): boolean {
-  if (coding === 'identity') return wire.length > LARGE_BYTES
-  const body = inflated(wire, coding, maxBodyBytes)
-  return !('kind' in body) && body.length > LARGE_BYTES
+/** Returns whether the body of a request, inflated, is large. Inflates no more than it needs to know that. */
+export function isLarge({ coding, wire }: ReceivedRequest): boolean {
+  const body = inflated(wire, coding, LARGE_BYTES)
+  return 'kind' in body && body.kind === 'too_large'
 }
 
 /** Inflates and decodes a request within limits on memory. Blocks its thread. */

@@ -102,7 +102,7 @@ export class WriteQueue {
   #takeSmall({ untried, large }: Sender, nowNs: bigint): { readonly piece: Piece; readonly bytes: number } | undefined {
     for (let waiting = untried.shift(); waiting !== undefined; waiting = untried.shift()) {
       const { received, settle } = waiting
-      const opened = isLarge(received, this.#limits) ? undefined : openReceived(received, this.#limits, nowNs)
+      const opened = isLarge(received) ? undefined : openReceived(received, this.#limits, nowNs)
       if (opened === undefined || ('rows' in opened && opened.rows > ROWS_PER_BATCH)) {
         large.push(waiting)
         continue

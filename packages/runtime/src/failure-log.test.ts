@@ -19,3 +19,15 @@ test('an outage has one line with a stack and one when it is over, however long 
   const back = { event: 'database.recovered', work: 'x', failures: 1_000 }
   expect(lines).toMatchObject([away, back, away, back])
 })
+
+test('each kind of error has a line in an outage, so that a bug is not hidden by it', () => {
+  const clock = new ManualClock()
+  const lines: { readonly err: { readonly type: string } }[] = []
+  const log = jsonLog({ write: (line) => lines.push(JSON.parse(line)) }, () => clock.nowMs())
+  const failures = new FailureLog({ log, clock, event: 'sweep.failed', message: 'failed' })
+  for (let tries = 0; tries < 3; tries += 1) {
+    failures.failed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+    failures.failed(new TypeError('a bug'))
+  }
+  expect(lines).toHaveLength(2)
+})

@@ -11,14 +11,18 @@ interface FailureLogOptions {
   readonly fields?: Readonly<Record<string, string>>
 }
 
+/** The number of kinds of errors that have a line each during one outage. */
+const MAX_KINDS = 5
+
 /**
- * Logs work that fails again and again: one line with the stack when it begins to fail, and one line when it succeeds again. Failures in
- * between are only counted, so that an outage of any length has two lines.
+ * Logs work that fails again and again: one line with the stack for each kind of error, and one line when it succeeds again. Repeated
+ * failures are only counted, so that an outage of any length has two lines, and a bug that appears meanwhile has its own.
  */
 export class FailureLog {
   readonly #options: FailureLogOptions
   #failures = 0
   #sinceMs = 0
+  readonly #kinds = new Set<string>()
 
   constructor(options: FailureLogOptions) {
     this.#options = options
@@ -31,9 +35,12 @@ export class FailureLog {
 
   failed(error: unknown): void {
     const { log, clock, event, message, fields } = this.#options
+    if (this.#failures === 0) this.#sinceMs = clock.monotonicMs()
     this.#failures += 1
-    if (this.#failures > 1) return
-    this.#sinceMs = clock.monotonicMs()
+    const { code, name } = error as Partial<NodeJS.ErrnoException>
+    const kind = String(code ?? name)
+    if (this.#kinds.has(kind) || this.#kinds.size >= MAX_KINDS) return
+    this.#kinds.add(kind)
     log.error({ event, ...fields, err: error }, message)
   }
 
@@ -44,5 +51,6 @@ export class FailureLog {
     const counts = { failures: this.#failures, after_ms: Math.round(clock.monotonicMs() - this.#sinceMs) }
     log.info({ event: recovered, ...fields, ...counts }, 'the work that failed succeeds again')
     this.#failures = 0
+    this.#kinds.clear()
   }
 }

@@ -92,15 +92,22 @@ export async function openPlane(
   return plane
 }
 
-/** Returns a function that keeps the mode in plane.json up to date. If the file cannot be written, the gateway works without it. */
+/** Returns a function that keeps the mode in plane.json up to date. While the file cannot be written, each call tries again. */
 function modeRecorder(dataDir: string, first: PlaneRecord, log: Log): OnMode {
   let recorded = first
+  let isFailing = false
   return async (mode, epoch) => {
     if (mode === recorded.mode) return
-    recorded = { ...recorded, mode, epoch }
-    await writePlaneFile(dataDir, recorded, randomBytes).catch((err) =>
-      log.error({ event: 'plane.unrecorded', err }, 'the mode of enforcement could not be written to plane.json'),
-    )
+    const next = { ...recorded, mode, epoch }
+    try {
+      await writePlaneFile(dataDir, next, randomBytes)
+      recorded = next
+      isFailing = false
+    } catch (err) {
+      if (isFailing) return
+      isFailing = true
+      log.error({ event: 'plane.unrecorded', err }, 'the mode of enforcement could not be written to plane.json')
+    }
   }
 }
 

@@ -43,8 +43,13 @@ export function readableBody(kind: BodyKind, values: JsonObject): JsonObject {
 
 const MAX_LINE = 200
 
-/** Returns the parser's message on one line. It names keywords of a configuration, which is no secret. */
+/** Returns the parser's message on one line, without credentials in the URLs of included files. */
 function shortLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = text
+    .slice(0, 10 * MAX_LINE)
+    .replace(/\s+/g, ' ')
+    .replace(/:\/\/[^\s/@]*@/g, '://')
+    .replace(/\?\S*/g, '?…')
+    .trim()
   return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`
 }

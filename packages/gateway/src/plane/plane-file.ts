@@ -52,8 +52,19 @@ export async function writePlaneFile(dataDir: string, record: PlaneRecord, rando
       await handle.close()
     }
     await rename(draft, file)
+    await syncDirectory(dataDir)
   } catch (error) {
     await rm(draft, { force: true })
     throw error
+  }
+}
+
+/** Makes the new name of a file durable. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -44,7 +44,7 @@ export async function identifyPlane(
   const { recorded, acceptsNewStore } = evidence
   const row = await getEnforcement(db.read)
   if (row.plane_id === null) return nameStore(db, where, evidence, opening)
-  if (recorded === undefined || acceptsNewStore) return toPlaneRecord(row)
+  if (recorded === undefined || (recorded.id !== row.plane_id && acceptsNewStore)) return toPlaneRecord(row)
   if (recorded.id !== row.plane_id) throw new ConfigError(otherStore(where, recorded))
   if (recorded.mode === row.mode) return toPlaneRecord(row)
   const isOlder = row.epoch < recorded.epoch

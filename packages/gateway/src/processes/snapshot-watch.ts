@@ -132,7 +132,7 @@ export class SnapshotWatch {
     const isNew = known === undefined || (await againIfUnavailable(() => currentEpoch(db))) !== known.epoch
     const loaded = isNew ? await againIfUnavailable(() => loadSnapshot(db, nowMs)) : known
     this.#current = { ...loaded, confirmedAtMs: nowMs }
-    if (loaded.mode !== known?.mode) await onMode?.(loaded.mode, loaded.epoch)
+    await onMode?.(loaded.mode, loaded.epoch)
     await this.#publish(this.#current.epoch, nowMs)
   }
 

@@ -21,8 +21,13 @@ export function answerStream(
   }: { readonly address: string; readonly response: ServerResponse; readonly unread: UnreadAnswers },
 ): Readable {
   const bytes = parts.reduce((sum, { length }) => sum + length, 0)
-  const held = unread.hold(address, bytes, () => response.destroy())
-  response.once('close', () => held.release())
+  const { method } = response.req
+  // A client that gets 503 after its change was made would make it again.
+  const mustSend = method !== 'GET' && method !== 'HEAD'
+  const held = unread.hold(address, bytes, { abandon: () => response.destroy(), mustSend })
+  // The client may have left while the answer was built; then the response emits no further event.
+  if (response.destroyed) held.release()
+  else response.once('close', () => held.release())
   return Readable.from(
     slices([...parts].reverse(), (count) => held.sent(count)),
     { objectMode: false, highWaterMark: 1 },

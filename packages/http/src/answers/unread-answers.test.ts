@@ -8,7 +8,10 @@ function answers() {
   const unread = new UnreadAnswers({ maxBytes: 100, maxBytesPerAddress: 40, stalledMs: 1_000, nowMs: () => now })
   return {
     abandoned,
-    hold: (name: string, bytes: number) => unread.hold(name[0]!, bytes, () => abandoned.push(name)),
+    hold: (name: string, bytes: number) =>
+      unread.hold(name[0]!, bytes, { abandon: () => abandoned.push(name), mustSend: false }),
+    mustHold: (name: string, bytes: number) =>
+      unread.hold(name[0]!, bytes, { abandon: () => abandoned.push(name), mustSend: true }),
     wait: (ms: number) => {
       now += ms
     },
@@ -55,4 +58,12 @@ test('a released answer does not count, and a single answer may be larger than t
   large.release()
   hold('a2', 40)
   expect(abandoned).toEqual([])
+})
+
+test('an answer that must be sent is never refused; the oldest of its address gives way', () => {
+  const { hold, mustHold, abandoned } = answers()
+  hold('a1', 20)
+  hold('a2', 20)
+  mustHold('a3', 10)
+  expect(abandoned).toEqual(['a1'])
 })

@@ -29,6 +29,13 @@ interface Unread {
   readonly abandon: () => void
 }
 
+export interface AnswerToHold {
+  /** Ends the answer. */
+  readonly abandon: () => void
+  /** Whether the answer is sent in any case, because it reports a change that was made. */
+  readonly mustSend: boolean
+}
+
 /** An answer that is counted until it is sent. */
 export interface HeldAnswer {
   /** Subtracts bytes that were passed on. */
@@ -52,17 +59,18 @@ export class UnreadAnswers {
   /**
    * Counts an answer of an address.
    *
-   * @param abandon ends the answer
    * @throws TooManyAnswers if the answers of the address leave no room, and none of them is stalled
    */
-  hold(address: string, bytes: number, abandon: () => void): HeldAnswer {
+  hold(address: string, bytes: number, { abandon, mustSend }: AnswerToHold): HeldAnswer {
     const { maxBytes, maxBytesPerAddress, nowMs } = this.#limits
+    // For an answer that must be sent, the oldest one gives way although it makes progress.
+    const makeRoom = mustSend ? this.#abandonOldest.bind(this) : this.#abandonStalled.bind(this)
     while (this.#addressBytes(address) + bytes > maxBytesPerAddress && this.#addressBytes(address) > 0)
-      this.#abandonStalled(address)
+      makeRoom(address)
     while (this.#totalBytes() + bytes > maxBytes) {
       const heaviest = this.#heaviestAddress()
       if (heaviest === undefined) break
-      if (heaviest === address) this.#abandonStalled(address)
+      if (heaviest === address) makeRoom(address)
       else this.#abandonOldest(heaviest)
     }
     const unread: Unread = { address, bytes, progressMs: nowMs(), abandon }
