@@ -15,6 +15,7 @@ import { hooksCommand } from './commands/hooks.ts'
 import { mailCommand } from './commands/mail.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { oauthAppCommand } from './commands/oauth-app.ts'
+import { restoreCommand } from './commands/restore.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
@@ -42,6 +43,7 @@ const commands: readonly CommandDefinition[] = [
   mailCommand,
   migrateCommand,
   backupCommand,
+  restoreCommand,
   doctorCommand,
   healthCommand,
 ]

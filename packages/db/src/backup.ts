@@ -30,12 +30,23 @@ export async function backup(location: string, to: string): Promise<void> {
     database.exec('begin')
     database.prepare('select count(*) from sqlite_schema').get()
     await database.backup(copy)
+    withoutLog(copy)
     await flush(copy)
     await link(copy, to)
     await flush(dirname(to))
   } finally {
     database.close()
     await rm(partialDirectory, { recursive: true, force: true })
+  }
+}
+
+/** Ends the mode with a log, in which even a reader writes files beside the copy. Opening it for use starts that mode again. */
+function withoutLog(file: string): void {
+  const copy = new Sqlite(file, { fileMustExist: true })
+  try {
+    copy.pragma('journal_mode = delete')
+  } finally {
+    copy.close()
   }
 }
 

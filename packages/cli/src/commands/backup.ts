@@ -1,19 +1,20 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { backup } from '@penstock/db'
+import { existsSync } from 'node:fs'
 import { jsonLog } from '@penstock/runtime'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { createBackup } from '../backup/create-backup.ts'
 import { settingsOf } from '../core/core-operator.ts'
-import { CORE_FILE } from '../core/open-core.ts'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { prepareDataDirectory } from '../process/data-directory.ts'
 import { exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
-import { addStoreFlags, STORE_FILE } from '../serve/operator.ts'
+import { addStoreFlags } from '../serve/operator.ts'
 
 const notes = `
-Each copy is a consistent snapshot, even while the service is writing. To restore, stop the service and replace the files in the
-data directory by the copies. Repositories and the key files (pepper, secrets.key) are not copied: copy them after the databases.
+The backup contains the SQLite databases, the repositories, plane.json and the key files (pepper, pepper-salt, secrets.key), so it is
+as secret as the data directory. penstock restore puts it back. Databases on PostgreSQL are not copied: run pg_dump before this
+command. The embedded store (observe.db), mails and journals are not copied.
+
+Exit codes: 0 the backup is complete, 1 it is not, because repositories were removed meanwhile: run it again, 2 nothing was copied.
 `
 
 export const backupCommand: CommandDefinition = {
@@ -21,34 +22,41 @@ export const backupCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('copies the databases while they are in use')
-        .description('Copies the SQLite databases of the data directory into a new directory.')
-        .argument('<directory>', 'target directory, which must not exist'),
+        .summary('copies databases, repositories and keys while they are in use')
+        .description('Copies the data directory into a new directory, from which penstock restore puts it back.')
+        .argument('<directory>', 'target directory, which must not exist')
+        .addOption(new Option('--without-keys', 'leave out the key files, to store them in another place')),
     ).addHelpText('after', notes)
   },
   run: async ([directory = ''], flags, environment) => {
     const settings = settingsOf(flags, environment.env)
+    const { clock, stderr } = environment
     if (existsSync(directory)) throw new UsageError(`${directory} exists already`)
-    const parts = [
-      { name: 'core', file: CORE_FILE, url: settings.databaseUrl },
-      { name: 'gateway', file: STORE_FILE, url: settings['gateway.databaseUrl'] },
-    ]
-    const files = parts
-      .filter(({ file, url }) => url === undefined && existsSync(join(settings.dataDir, file)))
-      .map(({ file }) => file)
-    for (const { name } of parts.filter(({ url }) => url !== undefined)) {
-      await write(environment.stderr, `the ${name} is on PostgreSQL: pg_dump --format=custom makes its backup\n`)
+    const log = jsonLog(stderr, () => clock.nowMs())
+    const report = (line: string) => write(stderr, `${line}\n`)
+    for (const [name, url] of [
+      ['core', settings.databaseUrl],
+      ['gateway', settings['gateway.databaseUrl']],
+    ] as const)
+      if (url !== undefined)
+        await report(
+          `the ${name} is on PostgreSQL: pg_dump --format=custom must have made its backup before this command`,
+        )
+    prepareDataDirectory(settings.dataDir, log)
+    const includesKeys = flags.withoutKeys !== true
+    const removed = await createBackup({ settings, directory, includesKeys, clock, log, report })
+    if (removed.length > 0) {
+      const names = removed.slice(0, 5).join(', ')
+      await report(
+        `penstock: not complete, as repositories were removed meanwhile (${names}): remove ${directory}, and run it again`,
+      )
+      return exitCodes.incomplete
     }
-    if (files.length === 0) throw new UsageError(`there is no database in ${settings.dataDir}`)
-    prepareDataDirectory(
-      settings.dataDir,
-      jsonLog(environment.stderr, () => environment.clock.nowMs()),
+    await report(
+      includesKeys
+        ? `${directory} is complete. It contains the keys: keep it as secret as the data directory`
+        : `${directory} is complete, without keys: copy pepper, pepper-salt and secrets.key to another place`,
     )
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    for (const file of files) {
-      await backup(join(settings.dataDir, file), join(directory, file))
-      await write(environment.stderr, `${join(settings.dataDir, file)} → ${join(directory, file)}\n`)
-    }
     return exitCodes.ok
   },
 }

@@ -26,7 +26,7 @@ import { configuredSpamCheck } from './configured-spam-check.ts'
 import { followClock } from './database-clock.ts'
 
 export const CORE_FILE = 'core.db'
-const SECRETS_KEY_FILE = 'secrets.key'
+export const SECRETS_KEY_FILE = 'secrets.key'
 
 /**
  * Returns the location of the core's database and a name for messages. The name never contains
@@ -38,7 +38,7 @@ export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: st
     : { location: databaseUrl, name: 'the database of PENSTOCK_DATABASE_URL' }
 }
 
-export const repositoriesDirectory = ({ dataDir }: Settings): string => join(dataDir, 'repositories')
+export const repositoriesDirectory = ({ dataDir }: Pick<Settings, 'dataDir'>): string => join(dataDir, 'repositories')
 
 /** The tables of the core and of the exporter. They are in one database, so that one transaction can write to both. */
 export type CoreDatabaseTables = CoreTables & ExporterTables

@@ -17,8 +17,11 @@ const entryKinds = [
   { kind: 'file', name: /^plane\.json(?:\..+)?$/ },
   { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
   { kind: 'file', name: /^sample-workspace\.pending$/ },
-  { kind: 'tree', name: /^(?:repositories|mail)$/ },
+  { kind: 'tree', name: /^(?:repositories|mail|restore-in-progress|before-restore-.+)$/ },
 ] as const
+
+/** The directory in which a backup is prepared. While it exists, no process starts. */
+export const RESTORE_DIRECTORY = 'restore-in-progress'
 
 type EntryKind = (typeof entryKinds)[number]['kind']
 
@@ -60,10 +63,12 @@ const hasModes = process.platform !== 'win32'
  * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
  * volume; the log says so.
  *
- * @throws {UsageError} if the directory cannot be used, if every user can read a key in it, if other users can replace
+ * @throws {UsageError} if the directory cannot be used, if a restore into it was not finished, if every user can read a key in it, if other users can replace
  *   files in it, or if a file cannot be closed
  */
 export function prepareDataDirectory(dataDir: string, log: Log): void {
+  if (existsSync(join(dataDir, RESTORE_DIRECTORY)))
+    throw new UsageError(`a restore into ${dataDir} was not finished: run penstock restore again`)
   // Windows has no such modes, and a worker thread cannot set its own umask.
   if (hasModes) process.umask(OTHERS)
   orRefuse(`cannot use the data directory ${dataDir}`, () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))
@@ -116,7 +121,7 @@ export function listOpenEntries(dataDir: string): OpenEntry[] {
     })
 }
 
-/** Returns whether users other than the owner may read or change the file; false if it does not exist. */
+/** Tells whether users other than the owner may read or change the file; false if it does not exist. */
 const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
 
 const isOpenTo = (permissions: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & permissions) !== 0

@@ -50,7 +50,7 @@ const commit = ({ world, user, project }: Place, filePath: string) =>
     commitMessage: filePath,
     actions: [{ action: 'create', filePath, content: filePath }],
   })
-const errorText = (error: Error) => `${error.message} ${JSON.stringify(error)}`
+const textOf = (error: Error) => `${error.message} ${JSON.stringify(error)}`
 /** Each kind of object with a repository: how text is written to it, and how its files are listed or read. */
 const kinds = [
   {
@@ -58,7 +58,7 @@ const kinds = [
     id: ({ project }: Place) => project.id,
     write: commit,
     read: async ({ world, user, project }: Place) =>
-      JSON.stringify(await world.perform(user, listTree, { project: project.id }).catch(errorText)),
+      JSON.stringify(await world.perform(user, listTree, { project: project.id }).catch(textOf)),
   },
   {
     kind: 'snippet',
@@ -72,7 +72,7 @@ const kinds = [
       }),
     read: async ({ world, user, project }: Place) => {
       const snippet = { project: project.id, snippetId: 1 }
-      return JSON.stringify(await world.perform(user, getRawProjectSnippet, snippet).catch(errorText))
+      return JSON.stringify(await world.perform(user, getRawProjectSnippet, snippet).catch(textOf))
     },
   },
   {
@@ -116,7 +116,7 @@ describe.each(kinds)('a directory of another $kind with the same id', ({ kind, i
   })
 })
 
-test('a repository without its directory is reported, and not replaced by an empty one', async () => {
+test('a repository of which the directory is lost is reported, and not replaced by an empty one', async () => {
   const { core } = former.world
   await commit(former, 'a')
   const name = String(former.project.id)

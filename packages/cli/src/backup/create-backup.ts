@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { PRODUCT_VERSION } from '@penstock/converter'
+import { allDirectories, copyRepository } from '@penstock/core'
+import { backup, openReadOnly } from '@penstock/db'
+import type { Log } from '@penstock/runtime'
+import { CORE_FILE, type CoreDatabaseTables, coreDatabase, openCore, repositoriesDirectory } from '../core/open-core.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { STORE_FILE } from '../serve/operator.ts'
+import type { Settings } from '../settings/setting-table.ts'
+import { backedUpFiles } from './backed-up-files.ts'
+import { type BackupManifest, FORMAT, writeManifest } from './backup-manifest.ts'
+
+interface Backup {
+  readonly settings: Settings
+  /** The new directory. */
+  readonly directory: string
+  readonly includesKeys: boolean
+  readonly clock: Environment['clock']
+  readonly log: Log
+  report(line: string): Promise<void>
+}
+
+/**
+ * Copies the data directory into a new directory while it is in use: first the databases, each as it was at one moment, then keys and
+ * repositories. So every row has its repository; a repository may have commits that are newer than the rows.
+ *
+ * @returns the repositories that were removed while the backup was made, so that it is not complete; none if it is
+ * @throws {UsageError} if there is nothing to back up
+ */
+export async function createBackup(task: Backup): Promise<string[]> {
+  const { settings, directory, report } = task
+  const { dataDir } = settings
+  const core = placeOf(dataDir, CORE_FILE, settings.databaseUrl)
+  const gateway = placeOf(dataDir, STORE_FILE, settings['gateway.databaseUrl'])
+  if (core === undefined && gateway === undefined) throw new UsageError(`there is no database in ${dataDir}`)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  for (const [name, place] of [
+    [CORE_FILE, core],
+    [STORE_FILE, gateway],
+  ] as const) {
+    if (place !== 'file') continue
+    await backup(join(dataDir, name), join(directory, name))
+    await report(`${join(dataDir, name)} → ${join(directory, name)}`)
+  }
+  const files = backedUpFiles
+    .filter(({ name, isKey }) => (task.includesKeys || !isKey) && existsSync(join(dataDir, name)))
+    .map(({ name }) => name)
+  for (const name of files) {
+    await copyFile(join(dataDir, name), join(directory, name))
+    await report(`${join(dataDir, name)} → ${join(directory, name)}`)
+  }
+  const { count, removed } = core === undefined ? { count: 0, removed: [] } : await copyRepositories(task, core)
+  if (removed.length > 0) return removed
+  await writeManifest(directory, {
+    format: FORMAT,
+    version: PRODUCT_VERSION,
+    createdAt: new Date(task.clock.nowMs()).toISOString(),
+    ...(core && { core }),
+    ...(gateway && { gateway }),
+    files,
+    repositories: count,
+  })
+  return []
+}
+
+const placeOf = (dataDir: string, file: string, url: string | undefined): BackupManifest['core'] =>
+  url !== undefined ? 'postgresql' : existsSync(join(dataDir, file)) ? 'file' : undefined
+
+async function copyRepositories(
+  { settings, directory, clock, log, report }: Backup,
+  place: 'file' | 'postgresql',
+): Promise<{ count: number; removed: string[] }> {
+  const target = repositoriesDirectory({ dataDir: directory })
+  mkdirSync(target, { mode: 0o700 })
+  const { core, close } = await openCore(
+    settings,
+    { clock, log },
+    { externalUrl: '', migrates: false, mustExist: true },
+  )
+  // The rows of the copy decide which repositories the backup needs, not those of the service, which may have changed since.
+  const copied = place === 'file' ? openReadOnly<CoreDatabaseTables>(join(directory, CORE_FILE)) : undefined
+  const removed: string[] = []
+  let count = 0
+  try {
+    for await (const { repository, directory: name } of allDirectories({ db: copied ?? core.db })) {
+      const to = join(target, `${name}.git`)
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+      if (await copyRepository(core, repository, to)) count += 1
+      else removed.push(repository)
+    }
+  } finally {
+    await copied?.close()
+    await close()
+  }
+  await report(
+    `${repositoriesDirectory(settings)} → ${target}: ${count} repositories of ${coreDatabase(settings).name}`,
+  )
+  return { count, removed }
+}
