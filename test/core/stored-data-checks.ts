@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Db } from '@penstock/db'
+import { type Db, openDatabase } from '@penstock/db'
 import { repositoryPath } from '@penstock/testkit'
 import { sql } from 'kysely'
 
@@ -47,7 +47,8 @@ const inconsistencies: Readonly<Record<string, string>> = {
 
 /** Returns the faults of a database, while a core is running on it. */
 export async function databaseFaults({ read }: Db<object>, dataDir: string): Promise<string[]> {
-  const faults = existsSync(join(dataDir, 'core.db')) ? await fileFaults(read) : []
+  const file = join(dataDir, 'core.db')
+  const faults = existsSync(file) ? await fileFaults(file) : []
   for (const [what, query] of Object.entries(inconsistencies)) {
     const { rows } = await sql.raw(query).execute(read)
     if (rows.length > 0) faults.push(`${what}: ${JSON.stringify(rows.slice(0, 5))}`)
@@ -55,15 +56,23 @@ export async function databaseFaults({ read }: Db<object>, dataDir: string): Pro
   return faults
 }
 
-/** Returns the faults that SQLite reports for its file. */
-async function fileFaults(read: Db<object>['read']): Promise<string[]> {
-  const integrity = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(read)
-  const references = await sql`pragma foreign_key_check`.execute(read)
-  const messages = integrity.rows.map((row) => row.integrity_check)
-  return [
-    ...(messages.join() === 'ok' ? [] : [`integrity_check: ${messages}`]),
-    ...(references.rows.length === 0 ? [] : [`foreign_key_check: ${JSON.stringify(references.rows.slice(0, 5))}`]),
-  ]
+/**
+ * Returns the faults that SQLite reports for its file. The connection is new: one that has read the search index before compares
+ * it with what it remembers, and reports the writes of other connections since then as corruption.
+ */
+async function fileFaults(file: string): Promise<string[]> {
+  const db = openDatabase<object>(file)
+  try {
+    const integrity = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db.read)
+    const references = await sql`pragma foreign_key_check`.execute(db.read)
+    const messages = integrity.rows.map((row) => row.integrity_check)
+    return [
+      ...(messages.join() === 'ok' ? [] : [`integrity_check: ${messages}`]),
+      ...(references.rows.length === 0 ? [] : [`foreign_key_check: ${JSON.stringify(references.rows.slice(0, 5))}`]),
+    ]
+  } finally {
+    await db.close()
+  }
 }
 
 /** Returns a message for each acknowledged commit without exactly one push event. */
