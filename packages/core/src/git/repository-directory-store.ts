@@ -1,5 +1,7 @@
+import process from 'node:process'
 import { Lookup } from '@penstock/db'
 import type { Transaction } from 'kysely'
+import { chunked } from '../kit/chunked.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { RepositoryContext } from './repository-context.ts'
@@ -28,7 +30,7 @@ export interface DirectoryRow {
 }
 
 const directoryByName = new Lookup((db: ReadContext['db'], repository: string) =>
-  db.selectFrom('repository_directories').select('directory').where('repository', '=', repository),
+  db.selectFrom('repository_directories').selectAll().where('repository', '=', repository),
 )
 
 /** The maximum number of directories that a process remembers for a database. */
@@ -44,9 +46,47 @@ export async function findDirectory(
 ): Promise<string | undefined> {
   const known = remembered.get(db)?.get(repository)
   if (known !== undefined) return known
-  const row = await directoryByName.run(db.read, repository)
-  if (row !== undefined) rememberDirectory(db, { repository, directory: row.directory })
-  return row?.directory
+  const directory = (await joinBatch(db, repository)).get(repository)
+  if (directory !== undefined) rememberDirectory(db, { repository, directory })
+  return directory
+}
+
+/** Lookups of the same moment, which share a statement: a list shows the repositories of many projects. */
+interface Batch {
+  readonly names: Set<string>
+  readonly directories: Promise<ReadonlyMap<string, string>>
+}
+
+const batches = new WeakMap<RepositoryContext['db'], Batch>()
+
+function joinBatch(db: RepositoryContext['db'], repository: string): Batch['directories'] {
+  const batch = batches.get(db) ?? newBatch(db)
+  batches.set(db, batch)
+  batch.names.add(repository)
+  return batch.directories
+}
+
+function newBatch(db: RepositoryContext['db']): Batch {
+  const names = new Set<string>()
+  // Runs when all promises that are settled now have been handled.
+  const isComplete = new Promise<void>((resolve) => process.nextTick(resolve))
+  const directories = isComplete.then(() => {
+    batches.delete(db)
+    return readDirectories(db.read, [...names])
+  })
+  return { names, directories }
+}
+
+async function readDirectories(db: ReadContext['db'], names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const some of chunked(names)) {
+    const rows =
+      some.length === 1
+        ? [await directoryByName.run(db, some[0]!)]
+        : await db.selectFrom('repository_directories').selectAll().where('repository', 'in', some).execute()
+    for (const row of rows) if (row !== undefined) found.set(row.repository, row.directory)
+  }
+  return found
 }
 
 /** Remembers a directory, so that later calls need no statement. Called only for a committed row. */

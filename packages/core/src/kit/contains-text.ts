@@ -25,6 +25,7 @@ export function containsText(
   columns: readonly string[],
   text: string,
 ): RawBuilder<SqlBool> {
+  if (columns.length === 0) return never
   if (text !== '') return textCondition(db, { columns, words: [text], isIndexed: isIndexed(columns) })
   return sql<SqlBool>`coalesce(${sql.join([...columns.map((column) => sql.ref(column)), sql`null`])}) is not null`
 }
