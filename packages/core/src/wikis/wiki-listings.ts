@@ -3,11 +3,11 @@ import type { Subject } from '../access/subject.ts'
 import { listedEach } from '../kit/listing.ts'
 import { listingOfSequences } from '../kit/sequence-listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { Core, OperationContext } from '../operations/context.ts'
+import type { OperationContext } from '../operations/context.ts'
 import { descriptionsInput, type SizedDescription } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { explicitSubscriptions } from '../operations/subscription-store.ts'
-import { openWiki } from './change-wiki.ts'
+import { type OpenWiki, openWiki } from './change-wiki.ts'
 import type { WikiPage } from './wiki-page.ts'
 import { findPageIdOfEach, insertPageIds, wikiPageSubscriptions } from './wiki-page-store.ts'
 import { shownPage } from './wiki-reads.ts'
@@ -26,12 +26,17 @@ export function listedPage(parent: Subject, file: PageEntry): ListedWikiPage {
 /** Lists the pages of each group or project, by the path of the file. */
 export const listWikiPagesOfEach = batchQuery(
   { name: 'listWikiPagesOfEach', input: z.object({}), permission: 'read_wiki' },
-  async ({ core }, parents: readonly Subject[]) =>
-    listedEach(listingOfSequences(parents.map((parent) => () => pagesIn(core, parent))), parents.length),
+  async ({ core }, parents: readonly Subject[]) => {
+    // Opened together, so that their directories are found with one statement.
+    const wikis = await Promise.all(parents.map((parent) => openWiki(core, parent)))
+    return listedEach(
+      listingOfSequences(parents.map((parent, index) => () => pagesIn(parent, wikis[index]))),
+      parents.length,
+    )
+  },
 )
 
-async function* pagesIn(core: Core, parent: Subject): AsyncGenerator<ListedWikiPage> {
-  const wiki = await openWiki(core, parent)
+async function* pagesIn(parent: Subject, wiki: OpenWiki | undefined): AsyncGenerator<ListedWikiPage> {
   if (wiki === undefined) return
   for (const file of await pagesOf(wiki.repository, wiki.head.tree)) yield listedPage(parent, file)
 }
