@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, lenient, replaceInvalid, someId, text, textsUpTo } from './record-fields.ts'
+import { flag, lenient, moment, replaceInvalid, someId, text, textsUpTo } from './record-fields.ts'
 
 /**
  * The values of a record that the APIs do not show. Hooks pass them on, so that another service makes the
@@ -12,7 +12,10 @@ export interface PassedOn {
   /** Compared with the previous pipeline of the ref: `fixed`, `still_failing`, … */
   readonly refStatusName: string | undefined
   readonly failureReason: string | undefined
+  /** The root that the record names. A pipeline that names itself as its source is its own root. */
   readonly rootPipelineId: number | undefined
+  /** The last update according to the record. Missing in records of earlier versions. */
+  readonly updatedAtMs?: number | undefined
   /** The declared stages in order, including those without jobs. */
   readonly stages: readonly string[]
   /** Whether the record lists bridges, even if there are none. */
@@ -57,24 +60,30 @@ export const passedOnMembers = {
     refStatusName: text,
     failureReason: text,
     rootPipelineId: someId,
+    updatedAt: moment,
     stages: textsUpTo(MAX_STAGES),
   },
   mergeRequest: lenient(mergeRequest),
 }
 
 interface Recorded {
+  readonly pipelineId: number
   readonly objectAttributes: z.output<z.ZodObject<typeof passedOnMembers.objectAttributes>>
+  readonly sourcePipeline?: { readonly pipelineId?: number | undefined } | undefined
   readonly mergeRequest?: RecordedMergeRequest | undefined
   readonly bridges?: readonly unknown[] | undefined
 }
 
-export function passedOnOf({ objectAttributes: run, mergeRequest, bridges }: Recorded): PassedOn {
+export function passedOnOf(record: Recorded): PassedOn {
+  const { pipelineId, objectAttributes: run, sourcePipeline, mergeRequest, bridges } = record
+  const ownRoot = sourcePipeline?.pipelineId === pipelineId ? pipelineId : undefined
   return {
     url: run.url,
     isRefProtected: run.protectedRef,
     refStatusName: run.refStatusName,
     failureReason: run.failureReason,
-    rootPipelineId: run.rootPipelineId,
+    rootPipelineId: run.rootPipelineId ?? ownRoot,
+    updatedAtMs: run.updatedAt,
     stages: run.stages ?? [],
     listsBridges: bridges !== undefined,
     mergeRequest,

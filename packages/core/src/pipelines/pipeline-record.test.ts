@@ -67,10 +67,53 @@ test.each([
   ['2026-02-30 04:05:06 UTC', undefined],
   ['null', undefined],
   ['2026-02-03', undefined],
-  ['2026-02-03T04:05Z', undefined],
+  ['2026-02-03T04:05Z', Date.UTC(2026, 1, 3, 4, 5)],
+  ['2026-02-03t04:05:06z', Date.UTC(2026, 1, 3, 4, 5, 6)],
+  ['2026-02-03 05:05:06+01', Date.UTC(2026, 1, 3, 4, 5, 6)],
+  ['2026-02-03 04:05:06 utc', undefined],
+  ['2263-01-01T00:00:00Z', undefined],
   ['2026-02-03T24:00:00Z', undefined],
 ])('the time %j is read as %j', (finishedAt, expected) => {
   expect(read({ objectAttributes: { ...run, finishedAt } }).finishedAtMs).toBe(expected)
+})
+
+describe('the last update of a pipeline', () => {
+  const updatedAt = '2026-02-03T04:05:06Z'
+  const ended = { ...build, finishedAt: '2026-02-03T04:00:00Z' }
+  test.each<[string, object, number | undefined]>([
+    ['is the end of a complete pipeline', {}, Date.UTC(2026, 1, 3, 4, 5, 6)],
+    ['does not replace an end', { finishedAt: '2026-02-03T04:00:00Z' }, Date.UTC(2026, 1, 3, 4)],
+    ['is no end beside a duration', { duration: 7 }, undefined],
+    ['is no end of a running pipeline', { status: 'running' }, undefined],
+    ['is no end of a skipped pipeline', { status: 'skipped' }, undefined],
+  ])('%s', (_, more, expected) => {
+    const draft = read({ objectAttributes: { ...run, updatedAt, ...more } })
+    expect([draft.finishedAtMs, draft.passedOn?.updatedAtMs]).toEqual([expected, Date.UTC(2026, 1, 3, 4, 5, 6)])
+  })
+
+  test('is no end beside a build that has ended', () => {
+    expect(read({ objectAttributes: { ...run, updatedAt }, builds: [ended] }).finishedAtMs).toBeUndefined()
+    expect(read({ objectAttributes: { ...run, updatedAt }, bridges: [ended] }).finishedAtMs).toBeDefined()
+  })
+})
+
+test.each<[string, object, unknown]>([
+  ['a bundle', { pipeline: {}, builds: [] }, ['objectKind']],
+  ['a job hook', { build_id: 1, build_status: null }, ['objectKind']],
+  ['a pipeline that is no object', { pipeline: 7, builds: [] }, 'accepted'],
+  ['a pipeline without jobs', { pipeline: {} }, 'accepted'],
+  ['an id besides', { pipeline: {}, builds: [], id: 1 }, 'accepted'],
+])('a body without object_kind that is also %s', (_, body, expected) => {
+  const payload = JSON.stringify(body)
+  expect(firstProblem(() => read({ payload }))).toEqual(expected)
+  expect(firstProblem(() => read({ payload, objectKind: 'pipeline' }))).toBe('accepted')
+})
+
+test('a pipeline that names itself as its source is its own root', () => {
+  const sourcePipeline = { pipelineId: 31 }
+  expect(read({ sourcePipeline }).passedOn?.rootPipelineId).toBe(31)
+  const objectAttributes = { ...run, rootPipelineId: 7 }
+  expect(read({ objectAttributes, sourcePipeline }).passedOn?.rootPipelineId).toBe(7)
 })
 
 test('unusable optional values are ignored', () => {
@@ -162,7 +205,7 @@ test('the order of jobs in a record makes no difference', () => {
 test.each([
   ['no name and size 0', { filename: null, size: 0 }, undefined],
   ['no name and no size', { filename: null, size: null }, undefined],
-  ['no name and a size', { filename: null, size: 2048 }, { filename: undefined, size: 2048 }],
+  ['no name and a size', { filename: null, size: 2048 }, undefined],
   ['a name and size 0', { filename: 'a.zip', size: 0 }, { filename: 'a.zip', size: 0 }],
 ])('reads artifacts with %s', (_, artifactsFile, artifacts) => {
   expect(read({ builds: [{ ...build, artifactsFile }] }).jobs[0]?.artifacts).toEqual(artifacts)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
+import { hasOtherKind } from './other-kinds.ts'
 import { passedOnMembers, passedOnOf } from './passed-on.ts'
 import type { Job, PipelineDraft, RecordedVariable, Upstream } from './pipeline.ts'
 import { mergeRequestIid } from './pipeline-merge-request.ts'
@@ -129,7 +130,10 @@ export const putRecordInput = z
     /** The complete hook as the received text. */
     payload: z.string(),
   })
-  .superRefine(({ pipelineId, objectAttributes, builds = [], bridges = [] }, context) => {
+  .superRefine(({ pipelineId, objectKind, objectAttributes, builds = [], bridges = [], payload }, context) => {
+    if (objectKind === undefined && hasOtherKind(payload)) {
+      context.addIssue(problem('invalid', { path: ['objectKind'] }))
+    }
     if (objectAttributes.id !== pipelineId) {
       context.addIssue(problem('mismatch', { path: ['objectAttributes', 'id'] }))
     }
@@ -176,12 +180,21 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
     mergeRequestIid: mergeRequestIid(run.ref, input.mergeRequest, input.hookProject?.id),
     createdAtMs: run.createdAt,
     startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
-    finishedAtMs: run.finishedAt,
+    finishedAtMs: run.finishedAt ?? lastUpdateAsEnd(input),
     durationSeconds: run.duration,
     queuedSeconds: run.queuedDuration,
     passedOn: passedOnOf(input),
     jobs: listed,
   }
+}
+
+/**
+ * Returns the last update of a complete pipeline that ran, if neither a duration nor a job says when it ended. The converter
+ * takes the same time as the end.
+ */
+function lastUpdateAsEnd({ objectAttributes: run, builds = [] }: PutRecord): number | undefined {
+  const hasEnd = run.duration !== undefined || builds.some(({ finishedAt }) => finishedAt !== undefined)
+  return hasEnd || !isComplete(run.status) || run.status === 'skipped' ? undefined : run.updatedAt
 }
 
 /** Returns the time that a record describes: the end of a complete pipeline, else the latest time in the record. */
@@ -254,9 +267,9 @@ function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
   }
 }
 
-/** Returns the artifacts. For a job without artifacts, some versions of GitLab report a size of 0 without a name. */
+/** Returns the artifacts. Without a name there are none: some versions of GitLab report a size for such a job. */
 const artifactsOf = (file: z.output<typeof job>['artifactsFile']): Job['artifacts'] =>
-  file?.filename === undefined && !file?.size ? undefined : file
+  file?.filename === undefined ? undefined : file
 
 /** The names of the upstream pipeline's project, as the record has them. */
 export interface UpstreamNames {

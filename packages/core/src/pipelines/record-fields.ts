@@ -42,13 +42,20 @@ export function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | 
 /** Replaces null characters and lone surrogates, which neither database can store. */
 export const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
 
-/** The notations of times in hooks. They always have seconds, unlike the parameters of lists. */
-const hookTime = /^\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
+/** The notations of times in hooks, as the converter reads them. They have a time of day, unlike parameters of lists. */
+const hookTime =
+  /^\d{4}-\d\d-\d\d[ Tt](?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:[Zz]|UTC|[+-]\d\d(?::?\d\d)?))?$/
+/** An offset of hours alone, such as `+01`. */
+const hourOffset = /[+-]\d\d$/
+/** The latest time that the converter exports: 2^63 nanoseconds, which is in 2262. */
+const MAX_MS = Math.floor(2 ** 63 / 1e6)
 
 /**
- * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
+ * Returns the time in milliseconds. It is `undefined` for times before 1970, because relays send the year 1 for a missing
+ * time, and for times after 2262, which the converter does not read.
  */
 function momentMs(value: string): number | undefined {
-  const ms = hookTime.test(value) ? instantMs(value) : undefined
-  return ms !== undefined && ms > 0 ? ms : undefined
+  if (!hookTime.test(value)) return undefined
+  const ms = instantMs(hourOffset.test(value) ? `${value}:00` : value)
+  return ms !== undefined && ms > 0 && ms <= MAX_MS ? ms : undefined
 }

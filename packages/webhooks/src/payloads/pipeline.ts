@@ -59,6 +59,7 @@ const listsBridges = ({ pipeline, jobs }: PipelineFacts): boolean =>
 /** Returns the members that only some forges send. */
 const correlationJson = ({ pipeline: { passedOn } }: PipelineFacts) => ({
   ...(passedOn?.rootPipelineId !== undefined && { root_pipeline_id: passedOn.rootPipelineId }),
+  ...(passedOn?.updatedAtMs !== undefined && { updated_at: exactTime(passedOn.updatedAtMs) }),
   ...(passedOn?.failureReason !== undefined && { failure_reason: passedOn.failureReason }),
   ...(passedOn?.refStatusName !== undefined && { ref_status_name: passedOn.refStatusName }),
 })
