@@ -46,6 +46,7 @@ const described = [
 // The samples depend on the day of the week and on the time of the day.
 test.each([
   ['a Monday night', Date.UTC(2026, 2, 2, 0, 30), '2026-02-24'],
+  ['a Wednesday noon', Date.UTC(2026, 2, 4, 12, 0), '2026-02-26'],
   ['a Thursday evening', Date.UTC(2026, 2, 5, 20, 40), '2026-02-27'],
   ['a Saturday night', Date.UTC(2026, 2, 7, 22, 45), '2026-02-27'],
 ])(

@@ -28,6 +28,8 @@ const routines: readonly Routine[] = [
     ...{ project: 'mossgate/shop/storefront', recipe: 'storefront', source: 'push' },
     by: ['priya', 'ines'],
     hours: [7.4, 8.9, 10.2, 11.7, 13.5, 14.8, 16.1],
+    // On weekends too, so that the last days of any two weeks have enough runs to show the drift.
+    isDaily: true,
     titles: ['Sort lockers by walking time', 'Larger buttons', 'Show the opening hours twice', 'Fewer map tiles'],
   },
   {
@@ -72,11 +74,13 @@ const routines: readonly Routine[] = [
   },
 ]
 
-/** The share of runs in which a job has a fate. The first row that applies decides. */
+/**
+ * The share of runs in which a job has a fate. The first row that applies decides. `payments sandbox` has the highest share of retries,
+ * because Insights names the flaky job with the highest rate.
+ */
 const mishaps: readonly { readonly job: string; readonly share: number; readonly fate: Fate }[] = [
   { job: 'payments sandbox', share: 0.14, fate: { kind: 'retried', reason: 'script_failure' } },
   { job: 'lost connection', share: 0.1, fate: { kind: 'retried', reason: 'script_failure' } },
-  { job: 'tablet 17/64', share: 0.5, fate: { kind: 'retried', reason: 'stuck_or_timeout_failure' } },
   { job: 'integration', share: 0.08, fate: { kind: 'fails', reason: 'script_failure' } },
   { job: 'unit', share: 0.05, fate: { kind: 'fails', reason: 'script_failure' } },
   { job: 'unit 2/3', share: 0.05, fate: { kind: 'fails', reason: 'script_failure' } },
@@ -90,11 +94,11 @@ const badDay = {
   share: 0.45,
   fate: { kind: 'fails', reason: 'runner_system_failure' },
 } as const
-/** These jobs become slower by this share each day. */
-const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.06 }
+/** These jobs become slower by this share each day, which lengthens their pipelines more than `slowImage` does in the last third of the time. */
+const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.1 }
 
 /** The job `image` of the routine that goes on, in the last two days. */
-const slowImage: Fate = { kind: 'slow', times: 2.6 }
+const slowImage: Fate = { kind: 'slow', times: 2 }
 
 /**
  * Returns the runs of the two weeks before `nowMs`, in the order of their start: enough to compare weeks, with flaky jobs, a
