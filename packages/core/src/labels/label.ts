@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { bounded, MAX_INTEGER } from '../kit/common-fields.ts'
 import { errorTexts } from '../kit/error-texts.ts'
-import { changesOf, id, MAX_LISTED_TEXT, matches, maxLength, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
+import {
+  changesOf,
+  id,
+  MAX_LISTED_TEXT,
+  matches,
+  maxLength,
+  type ObjectOf,
+  parametersOf,
+  text,
+  time,
+} from '../kit/field-table.ts'
 import { pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'

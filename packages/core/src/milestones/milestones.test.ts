@@ -56,10 +56,7 @@ describe('create', () => {
   test.each([
     [{ title: ' <b></b> ' }, { title: ["can't be blank"] }],
     [{ title: 'x'.repeat(256) }, { title: ['is too long (maximum is 255 characters)'] }],
-    [
-      { title: 'x', description: 'y'.repeat(65_537) },
-      { description: ['is too long (maximum is 65536 characters)'] },
-    ],
+    [{ title: 'x', description: 'y'.repeat(65_537) }, { description: ['is too long (maximum is 65536 characters)'] }],
     [{ title: 'x', startDate: '2026-03-02', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
     [{ title: 'x', dueDate: '10000-01-01' }, { dueDate: ['date must not be after 9999-12-31'] }],
     [{ title: 'x', startDate: '2026-03-01', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
