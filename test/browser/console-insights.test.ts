@@ -333,9 +333,9 @@ testWithChromium('Compare shows the jobs of two runs, and of a run and what is u
   const passed = ofCheckout
     .filter(({ status }) => status === 'success')
     .toSorted((a, b) => (a.start < b.start ? 1 : -1))
-  const usualOf = (run: RawRun) =>
+  const runsBefore = (run: RawRun) =>
     passed.filter(({ start, trigger }) => start < run.start && trigger === run.trigger).slice(0, 20)
-  const [a, b] = [passed.find((run) => usualOf(run).length > 2)!, passed.at(-1)!]
+  const [a, b] = [passed.find((run) => runsBefore(run).length > 2)!, passed.at(-1)!]
   const { page, strayed, complaints } = await openConsole(
     browser,
     samples,
@@ -381,7 +381,7 @@ testWithChromium('Compare shows the jobs of two runs, and of a run and what is u
   await expect.poll(async () => (await shownDifferences(page)).toSorted()).toEqual(large.toSorted())
 
   await page.getByRole('link', { name: 'Compare A with what is usual' }).click()
-  const last = usualOf(a)
+  const last = runsBefore(a)
   await page.getByText(`The median of the last ${last.length} successful runs before A`).waitFor()
   expect(await page.locator('.side-run dd').allInnerTexts()).toContain(text(percentile(last.map(secondsOf), 0.5)))
   await page.getByRole('checkbox', { name: 'Only differences above 2 s' }).uncheck()

@@ -53,7 +53,7 @@ const overHttp1: Sender = (port, bytes, token) => {
   }
 }
 
-/** Sends over streams of two connections, of which the second one is for the sender after the `SENDERS`. */
+/** Sends over streams of two connections. The second one is for the senders after the first `SENDERS`. */
 function overHttp2(isGrpc: boolean): Sender {
   const sessions = new Map<number, ClientHttp2Session[]>()
   let streams = 0

@@ -97,7 +97,7 @@ async function recordedSearches(work: () => Promise<unknown>): Promise<readonly 
   return searches
 }
 
-/** Runs statements, and returns the number of rows of which they compare texts. */
+/** Runs statements, and returns the number of rows with texts that they compare. */
 function comparedBy(queries: readonly CompiledQuery[]): number {
   let compared = 0
   class Counter extends SearchBudget {

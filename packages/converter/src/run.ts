@@ -12,7 +12,7 @@ import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces
 export interface RunSettings {
   readonly options: ConvertOptions
   readonly ids: IdScheme
-  /** Tells whether the ref attribute of metrics contains this ref unchanged, instead of a common replacement. */
+  /** Returns whether the ref attribute of metrics contains this ref unchanged, instead of a common replacement. */
   readonly keepsRef: (ref: string) => boolean
 }
 

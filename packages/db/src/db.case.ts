@@ -61,7 +61,7 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
 
     describe('reading within a limit', () => {
       /** A limit that cuts texts after some characters, or fails. */
-      function limitOf(maxCharacters: number, isCut: boolean) {
+      function limitAfter(maxCharacters: number, isCut: boolean) {
         const asked: string[] = []
         let left = maxCharacters
         const admit = (text: string) => {
@@ -78,11 +78,11 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
 
       test('asks the limit for each text, and stops at the one that it refuses', async () => {
         for (const id of [1, 2, 3, 4]) await insert(id, `text ${id}`)
-        const limit = limitOf(13, false)
+        const limit = limitAfter(13, false)
         await expect(ordered(db.readWithin(limit))).rejects.toThrow(ReadLimitExceeded)
         expect(limit.asked).toEqual(['text 1', 'text 2', 'text 3'])
         // The connection is still of use, also after many refusals.
-        for (let index = 0; index < 12; index += 1) await ordered(db.readWithin(limitOf(0, false))).catch(() => {})
+        for (let index = 0; index < 12; index += 1) await ordered(db.readWithin(limitAfter(0, false))).catch(() => {})
         expect(await texts()).toEqual(['text 1', 'text 2', 'text 3', 'text 4'])
         await insert(5, 'text 5')
       })
@@ -93,7 +93,7 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
         const withPlugin = (read: Db<Tables>['read']) =>
           read.withPlugin({ transformQuery: ({ node }) => node, transformResult: async ({ result }) => result })
         for (const wrap of [(read: Db<Tables>['read']) => read, withPlugin]) {
-          const rows = await ordered(wrap(db.readWithin(limitOf(6, true))))
+          const rows = await ordered(wrap(db.readWithin(limitAfter(6, true))))
           expect(rows.map(({ text }) => text)).toEqual(['text 1', ''])
         }
       })

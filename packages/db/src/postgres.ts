@@ -336,7 +336,7 @@ function classifyError(error: unknown): unknown {
 /** Returns whether the server has ended a statement at its time limit. */
 const isTimeout = (error: unknown): boolean => isFromServer(error) && error.code === '57014'
 
-/** Tells whether an error is one of the server, which has a severity, and not one of the driver or the network. */
+/** Returns whether an error is one of the server, which has a severity, and not one of the driver or the network. */
 const isFromServer = (error: unknown): error is pg.DatabaseError =>
   error instanceof Error && (error as Partial<pg.DatabaseError>).severity !== undefined
 
@@ -382,15 +382,15 @@ function limitedTypes(types: typeof pg.types, limit: ReadLimit): pg.CustomTypesC
  */
 const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
 
-/** Tells whether the server is unreachable, busy for too long, out of resources, or shutting down. */
+/** Returns whether the server is unreachable, busy for too long, out of resources, or shutting down. */
 export const isPostgresUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError || (isFromServer(error) && unavailableStates.test(error.code ?? ''))
 
-/** Tells whether a value does not fit its column, such as text for a number or a number out of range (SQLSTATE class 22). */
+/** Returns whether a value does not fit its column, such as text for a number or a number out of range (SQLSTATE class 22). */
 export const isPostgresInvalidValue = (error: unknown): boolean =>
   isFromServer(error) && error.code?.startsWith('22') === true
 
-/** Tells whether a foreign key has no row to refer to. */
+/** Returns whether a foreign key has no row to refer to. */
 export const isPostgresBrokenReference = (error: unknown): boolean => isFromServer(error) && error.code === '23503'
 
 class Dialect extends PostgresDialect {

@@ -281,10 +281,10 @@ async function refuseTransaction(): Promise<never> {
 /** The codes of errors in a query or its values. Other codes are errors of the database. */
 const queryErrorCodes = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
 
-/** Tells whether the database is locked for too long, out of space, or unreadable. */
+/** Returns whether the database is locked for too long, out of space, or unreadable. */
 export const isSqliteUnavailable = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && !queryErrorCodes.test(error.code)
 
-/** Tells whether a foreign key has no row to refer to. */
+/** Returns whether a foreign key has no row to refer to. */
 export const isSqliteBrokenReference = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY'

@@ -24,7 +24,7 @@ export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => P
 
 export interface DrainOptions extends PlaceRules {
   readonly queue: Pick<DeliveryQueue, 'listOpenLanes' | 'listPoisonLanes' | 'claim' | 'settle'>
-  /** Tells whether this process serves a lane; other lanes are left to other processes. Default: all. */
+  /** Returns whether this process serves a lane; other lanes are left to other processes. Default: all. */
   readonly serves?: (lane: string) => boolean
   readonly send: Send
   readonly clock: Clock
@@ -74,7 +74,7 @@ export class Drain {
   #woken = false
   #poisonBatch: Batch | undefined
   #sleep: AbortController | undefined
-  /** The number of batches of which the last attempt to store the result has failed. */
+  /** The number of batches with a result that could not be stored at the last attempt. */
   #unwritten = 0
 
   constructor(options: DrainOptions) {
@@ -227,7 +227,7 @@ export class Drain {
   }
 
   /**
-   * Tells whether a poison delivery is past its deadline. No process has survived its last attempt, so that attempt was
+   * Returns whether a poison delivery is past its deadline. No process has survived its last attempt, so that attempt was
    * never settled.
    */
   #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {

@@ -44,7 +44,7 @@ export interface ExporterOptions {
   /** Returns the destination, or the reason why the record cannot be sent; the reason contains no secrets. */
   readonly resolveDestination: (scope: string, record: PipelineRecord) => Promise<Destination | string>
   /**
-   * Tells whether this process exports to a planned destination; exports to others are left to
+   * Returns whether this process exports to a planned destination; exports to others are left to
    * other processes. Default: all.
    */
   readonly serves?: (destination: string) => boolean

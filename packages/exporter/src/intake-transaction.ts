@@ -157,7 +157,7 @@ export class IntakeTransaction {
   }
 }
 
-/** Tells whether an arrival may be exported now; only then are its job enrichments needed. */
+/** Returns whether an arrival may be exported now; only then are its job enrichments needed. */
 function mayBeExported({ request, options }: Arrival): boolean {
   const { input } = request.body
   return input.kind === 'pipeline' && exportDecision(input.record, options).kind === 'export'

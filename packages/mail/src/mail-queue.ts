@@ -64,7 +64,7 @@ export interface MailQueueOptions {
   readonly random: Random
   readonly newClaim: () => string
   readonly log: Log
-  /** Tells whether the process answers requests at present. It then sends mails more slowly, in a small part of its time. */
+  /** Returns whether the process answers requests at present. It then sends mails more slowly, in a small part of its time. */
   readonly answersRequests: () => boolean
 }
 

@@ -71,7 +71,7 @@ export function suiteBodies(): readonly Body[] {
     sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))
   }
   // One request, and the newest series neither first nor last.
-  const orders = [20, 40, 1, 30, 10].map((seconds) => counterOf(`till ${seconds}`, seconds))
+  const orders = [20, 40, 1, 30, 10].map((seconds) => counterWith(`till ${seconds}`, seconds))
   sample('metrics', metricBody('shop', ...orders))
   for (const number of kindSamples.keys()) sample('traces', pipelineBody(kindSample(number)))
   return signalNames.map((signal) => joined(signal, bodies))
@@ -115,7 +115,7 @@ const kindSample = (index: number): PipelineSample => ({
 
 const at = (seconds: number): string => String(1_767_225_600n * 1_000_000_000n + BigInt(seconds) * 1_000_000_000n)
 
-const counterOf = (till: string, seconds: number): object => ({
+const counterWith = (till: string, seconds: number): object => ({
   ...counter(seconds, '1', [{ key: 'till', value: { stringValue: till } }]),
   name: 'orders',
 })

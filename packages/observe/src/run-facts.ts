@@ -38,7 +38,7 @@ export interface JobFacts {
   readonly tags: readonly string[]
 }
 
-/** Tells whether a run has ended after it ran. A skipped run never ran, so its duration says nothing. */
+/** Returns whether a run has ended after it ran. A skipped run never ran, so its duration says nothing. */
 export const hasFinished = ({ status }: RunData): boolean =>
   status === 'success' || status === 'failed' || status === 'canceled'
 

@@ -29,8 +29,8 @@ export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions
 export const openStoreFile = (file: string): SqliteDb<ObserveTables> => openSqlite(file, { reclaimable: true })
 
 /**
- * Writes requests to the database in the order of a `WriteQueue`, and deletes items that are too old or beyond the size limit. Decoding and SQL block
- * the thread for a long time, so the writer needs a thread of its own.
+ * Writes requests to the database in the order of a `WriteQueue`, and deletes items that are too old or beyond the size limit.
+ * Decoding and SQL block the thread for a long time, so the writer needs a thread of its own.
  */
 export class StoreWriter {
   readonly #db: SqliteDb<ObserveTables>

@@ -14,7 +14,7 @@ interface Waiting {
   settle(receipt: Receipt): void
 }
 
-/** A large request of which a part has been written. */
+/** A large request that is partly written. */
 interface Begun {
   readonly waiting: Waiting
   readonly slices: Iterator<Arrival>

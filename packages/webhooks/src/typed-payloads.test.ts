@@ -10,7 +10,7 @@ import {
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
-const codeOf = (path: string, old: number, fresh: number) =>
+const lineCode = (path: string, old: number, fresh: number) =>
   `${createHash('sha1').update(path).digest('hex')}_${old}_${fresh}`
 
 const commit = async (hooks: HookWorld, branch: string, action: string, content: string, startBranch?: string) => {
@@ -47,7 +47,7 @@ test.each([
     type: 'DiffNote',
     position: shown,
     original_position: shown,
-    line_code: codeOf('a.txt', old!, fresh!),
+    line_code: lineCode('a.txt', old!, fresh!),
     st_diff: {
       diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,4 @@\n 1\n-2\n+two\n+more\n 3\n',
       ...{ old_path: 'a.txt', new_path: 'a.txt', a_mode: '100644', b_mode: '100644' },

@@ -245,7 +245,7 @@ export class ProjectSource implements RecordSource {
   }
 }
 
-/** Tells whether a listed pipeline may be exported. Returns true if that cannot be decided from the list. */
+/** Returns whether a listed pipeline may be exported. Returns true if that cannot be decided from the list. */
 function mayBeExported(listed: JsonObject, options: ConvertOptions): boolean {
   try {
     const input = readInput({ pipeline: listed, jobs: [] }, { receivedAtNs: undefined })

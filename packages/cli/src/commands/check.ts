@@ -70,7 +70,7 @@ async function exhaust(readings: AsyncIterable<Reading>): Promise<void> {
 }
 
 /**
- * Tells whether a body is refused. A hook about another event is not refused, because every command skips such hooks.
+ * Returns whether a body is refused. A hook about another event is not refused, because every command skips such hooks.
  */
 const isRefusal = (result: Checked['result']): boolean =>
   result instanceof RecordError && !(result instanceof OtherHookError)

@@ -141,7 +141,7 @@ async function* readDocument(
   }
 }
 
-/** Tells whether the input is NDJSON with a truncated first line: an incomplete object above a complete one. */
+/** Returns whether the input is NDJSON with a truncated first line: an incomplete object above a complete one. */
 function isDamagedNdjson(first: Buffer, rest: Buffer): boolean {
   const end = rest.indexOf('\n')
   const second = end < 0 ? rest : rest.subarray(0, end)
@@ -168,7 +168,7 @@ async function nextFilledLine(reader: LineReader): Promise<Line | undefined> {
   return line
 }
 
-/** Tells whether a line has content. A byte order mark alone is no content. */
+/** Returns whether a line has content. A byte order mark alone is no content. */
 const isFilled = (bytes: Buffer): boolean =>
   bytes.some((byte, at) => !blanks.includes(byte) && byte !== byteOrderMark[at])
 

@@ -159,7 +159,7 @@ export class RecordRun {
     this.#intake.surveyed()
   }
 
-  /** Tells whether the record is admitted, and reports its warnings only in that case. */
+  /** Returns whether the record is admitted, and reports its warnings only in that case. */
   #isAdmitted(place: Place, admission: Admission): admission is Admitted {
     if (admission.kind === 'skip') this.report.skip(place, admission.reason)
     else this.report.warn(place, admission.warnings)

@@ -10,7 +10,7 @@ interface Group {
   bytes: number
 }
 
-/** The maximum number of pipelines for which it is remembered where their last job is. */
+/** The maximum number of pipelines in `#lastSeries`. */
 const REMEMBERED_PIPELINES = 100_000
 /** More than the number of series in a file, so that series of different files have different numbers. */
 const SERIES_PER_FILE = 2 ** 32

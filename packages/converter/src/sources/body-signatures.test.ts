@@ -52,26 +52,26 @@ const examples: Readonly<Record<string, JsonObject>> = {
 }
 
 /** Returns the forms that a body matches. */
-const matchesOf = (body: JsonObject): string[] => [
+const matchingForms = (body: JsonObject): string[] => [
   ...readableBodies.filter(({ matches }) => matches(body)).map(({ kind }) => `read as ${kind}`),
   ...nearMisses.filter(({ matches }) => matches(body)).map(({ name }) => name),
 ]
 
 describe('the signatures exclude each other', () => {
   test.each(Object.entries(examples))('%s', (name, body) => {
-    expect(matchesOf(body)).toHaveLength(1)
-    if (nearMisses.some((miss) => miss.name === name)) expect(matchesOf(body)).toEqual([name])
+    expect(matchingForms(body)).toHaveLength(1)
+    if (nearMisses.some((miss) => miss.name === name)) expect(matchingForms(body)).toEqual([name])
   })
 
   test.each(Object.entries(examples))('%s without any one of its members', (_, body) => {
     for (const key of Object.keys(body)) {
       const { [key]: removed, ...rest } = body
-      expect({ key, count: matchesOf(rest).length }).toEqual({ key, count: expect.toBeOneOf([0, 1]) })
+      expect({ key, count: matchingForms(rest).length }).toEqual({ key, count: expect.toBeOneOf([0, 1]) })
     }
   })
 
   test('every signature has an example', () => {
-    const found = new Set(Object.values(examples).flatMap(matchesOf))
+    const found = new Set(Object.values(examples).flatMap(matchingForms))
     for (const { kind } of readableBodies) expect(found).toContain(`read as ${kind}`)
     for (const { name } of nearMisses) expect(found).toContain(name)
   })
@@ -87,6 +87,6 @@ test.each(readdirSync(folder))('each body of %s is read in one way', (file) => {
     if (!isObject(body) || isRestJob(body)) continue
     const kind = body.object_kind ?? body.event_name
     const isOtherHook = typeof kind === 'string' && !['pipeline', 'build'].includes(kind)
-    expect(matchesOf(body).filter((each) => each.startsWith('read as'))).toHaveLength(isOtherHook ? 0 : 1)
+    expect(matchingForms(body).filter((each) => each.startsWith('read as'))).toHaveLength(isOtherHook ? 0 : 1)
   }
 })

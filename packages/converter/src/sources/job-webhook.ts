@@ -83,7 +83,7 @@ function readPipelineId(hook: Fields): bigint {
   return isOld ? requiredId(requiredSection(hook, 'commit'), 'id') : requiredId(hook, 'pipeline_id')
 }
 
-/** Tells whether the value looks like an id: some relays put the commit's SHA there. */
+/** Returns whether the value looks like an id: some relays put the commit's SHA there. */
 const isIdLike = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'bigint' || (typeof value === 'string' && /^\d{1,19}$/.test(value))
 

@@ -25,7 +25,7 @@ export function readJobs(
   return sections(owner, key)?.map((job) => readJob(job, key === 'bridges', project))
 }
 
-/** Tells whether one of the job lists is present but is not a list. */
+/** Returns whether one of the job lists is present but is not a list. */
 export function hasUnreadableJobs({ values }: Fields, keys: readonly ('builds' | 'jobs' | 'bridges')[]): boolean {
   return keys.some((key) => values[key] !== undefined && values[key] !== null && !Array.isArray(values[key]))
 }

@@ -80,7 +80,7 @@ export async function environmentsById({ db }: ReadContext, ids: Iterable<number
   return found
 }
 
-/** Tells whether the project may have another environment. */
+/** Returns whether the project may have another environment. */
 export const hasRoom = async (context: Pick<Tx, 'db'>, { id }: InProject): Promise<boolean> =>
   (await countRows(context, 'environments', (eb) => eb('project_id', '=', id))) < MAX_ENVIRONMENTS
 

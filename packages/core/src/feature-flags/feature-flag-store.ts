@@ -79,7 +79,7 @@ export const updateFlagRow = async (tx: Tx, { id, ...flag }: FeatureFlag): Promi
 
 export const deleteFlag = (tx: Pick<Tx, 'db'>, id: number) => deleteRow(tx, 'feature_flags', id)
 
-/** Tells whether a strategy of a flag refers to the list. */
+/** Returns whether a strategy of a flag refers to the list. */
 export async function isListUsed(context: Pick<Tx, 'db'>, project: InProject, listId: number): Promise<boolean> {
   const rows = await flagsOf(context, project).where('strategies', 'like', `%"userListId":${listId}%`).execute()
   return rows.some((row) => flagOf(row).strategies.some(({ userListId }) => userListId === listId))

@@ -14,7 +14,7 @@ type AuditContext = Pick<RepositoryContext, 'settings'> & { readonly db: Pick<Re
 export interface RepositoryAudit {
   /** The directories that belong to no repository, relative to the directory of all repositories. They are not used. */
   readonly unknown: readonly string[]
-  /** The repositories of which the directory does not exist. */
+  /** The repositories with a row that names a directory which does not exist. */
   readonly missing: readonly DirectoryRow[]
 }
 

@@ -50,7 +50,7 @@ const changeTools = (work: () => Promise<void>) =>
       return async () => {}
     }),
   )
-/** The repositories of which there is a directory: `5`, or `5.new` for one that is being created. */
+/** The repositories that have a directory: `5`, or `5.new` for one that is being created. */
 const onDisk = () =>
   readdirSync(world.core.settings.repositoriesDir).map((name) => name.replace(/-[0-9a-f]{32}\.git/, ''))
 const failure = (error: DomainError) => error.failure

@@ -193,7 +193,7 @@ async function changeHook(
   }
 }
 
-/** Tells whether two versions of a hook are the same apart from its health. Deliveries change its health at any time. */
+/** Returns whether two versions of a hook are the same apart from its health. Deliveries change its health at any time. */
 const isSameHook = (one: Hook, other: Hook): boolean => isDeepStrictEqual(withoutHealth(one), withoutHealth(other))
 
 const withoutHealth = ({ recentFailures: _, disabledUntilMs: __, ...hook }: Hook) => hook
@@ -218,7 +218,7 @@ async function checkHook(core: Core, hook: CheckedHook, headersText = HEADERS_ON
   if (!areValidHeaders(hook.secrets.customHeaders)) throw unprocessable(headersText)
 }
 
-/** Tells whether the hook's URL is valid, and requests to it are allowed. */
+/** Returns whether the hook's URL is valid, and requests to it are allowed. */
 async function isUsable(core: Core, hook: CheckedHook): Promise<boolean> {
   const url = effectiveUrl(hook)
   return url !== undefined && (await core.hookCalls?.findBlockReason(core, targetOf(url)!.url)) === undefined

@@ -25,7 +25,7 @@ function writtenDay(text: string, context: z.RefinementCtx): string {
   return z.NEVER
 }
 
-/** A date `YYYY-MM-DD` that exists. Clients also send a date-time, of which the date is taken as it is written. */
+/** A date `YYYY-MM-DD` that exists. Clients also send date-times, and their date is used as it is written. */
 export const day = z.string().transform(writtenDay)
 
 /** Accepts the same as `day`, for parameters that OpenAPI describes as date-times. The time zone is ignored. */

@@ -174,7 +174,7 @@ export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: G
 }
 
 /**
- * Tells whether the group has an owner without the user's role in it: an owner of this group or of a group above, and
+ * Returns whether the group has an owner without the user's role in it: an owner of this group or of a group above, and
  * without an expiry date.
  */
 export async function hasOtherOwner(context: ReadContext, group: Group, userId: number): Promise<boolean> {
@@ -236,7 +236,7 @@ export async function directLevels(
   )
 }
 
-/** Tells whether the user is the only owner of a top-level group. */
+/** Returns whether the user is the only owner of a top-level group. */
 export async function isSoleOwnerOfTopGroup({ db }: ReadContext, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('members')

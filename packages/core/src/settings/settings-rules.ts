@@ -113,7 +113,7 @@ function localReason({ hostname }: URL, { localAddressReason }: Core): string | 
 }
 
 /**
- * Tells whether a list contains the host of a URL. Entries are hosts, addresses and networks, each with or without a
+ * Returns whether a list contains the host of a URL. Entries are hosts, addresses and networks, each with or without a
  * port.
  */
 function isListed({ hostname, port, protocol }: URL, entries: readonly string[]): boolean {

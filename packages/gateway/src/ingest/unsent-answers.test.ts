@@ -35,9 +35,9 @@ test.each([
   const { client, clock, send } = await connect()
   client.send(FrameType.SETTINGS, 0, 0, noWindow)
   for (let stream = 1; stream < 2 * STREAMS; stream += 2) send(stream)
-  const countOf = (type: number) => client.frames.filter((frame) => frame.type === type && frame.stream > 0).length
-  await client.until(() => countOf(FrameType.HEADERS) === STREAMS)
-  expect([countOf(FrameType.DATA), countOf(FrameType.RST_STREAM)]).toEqual([0, 0])
+  const countFrames = (type: number) => client.frames.filter((frame) => frame.type === type && frame.stream > 0).length
+  await client.until(() => countFrames(FrameType.HEADERS) === STREAMS)
+  expect([countFrames(FrameType.DATA), countFrames(FrameType.RST_STREAM)]).toEqual([0, 0])
   await clock.advance(UNSENT_MS + 1_000)
-  await client.until(() => countOf(FrameType.RST_STREAM) === STREAMS)
+  await client.until(() => countFrames(FrameType.RST_STREAM) === STREAMS)
 })

@@ -55,7 +55,7 @@ test('X-3: never exceeds the budget, and is empty when everything is released', 
 describe('bodies that arrive in pieces', () => {
   const TOTAL = 64 * STEP_BYTES
 
-  function budgetOf() {
+  function newBudget() {
     const now = { ms: 0 }
     const budget = new InFlightBudget(TOTAL, () => now.ms)
     const refused: string[] = []
@@ -73,7 +73,7 @@ describe('bodies that arrive in pieces', () => {
   }
 
   test('X-3: reserves in steps what has arrived, and not more than is declared', () => {
-    const { budget, begin } = budgetOf()
+    const { budget, begin } = newBudget()
     const body = begin('a', 2.5 * STEP_BYTES)
     expect([1, STEP_BYTES - 1, 1, STEP_BYTES].map((bytes) => budget.grow(body, bytes))).toEqual([
       STEP_BYTES,
@@ -85,7 +85,7 @@ describe('bodies that arrive in pieces', () => {
   })
 
   test('X-3: refuses the body of which the smaller part has arrived, and of equal ones the younger one', () => {
-    const { budget, refused, begin } = budgetOf()
+    const { budget, refused, begin } = newBudget()
     const [half, other] = ['half', 'other half'].map((name) => begin(name, TOTAL / 2))
     budget.grow(half!, TOTAL / 4)
     budget.grow(other!, TOTAL / 4)
@@ -98,7 +98,7 @@ describe('bodies that arrive in pieces', () => {
   })
 
   test('X-3: refuses the asking body if it has the least progress, and never a complete one', () => {
-    const { budget, refused, begin } = budgetOf()
+    const { budget, refused, begin } = newBudget()
     const whole = begin('whole', TOTAL / 2)
     budget.grow(whole, TOTAL / 2)
     budget.end(whole)
@@ -117,7 +117,7 @@ describe('bodies that arrive in pieces', () => {
   })
 
   test('X-3: refuses a stalled body first, unless the gateway has paused reading', () => {
-    const { now, budget, refused, begin } = budgetOf()
+    const { now, budget, refused, begin } = newBudget()
     budget.grow(begin('not read', TOTAL / 2, { isPaused: true }), TOTAL / 4)
     budget.grow(begin('stalled', TOTAL / 2 + 1), TOTAL / 2)
     now.ms = 2_000
@@ -128,7 +128,7 @@ describe('bodies that arrive in pieces', () => {
   })
 
   test('X-3: a full share of a token refuses only bodies of that token', () => {
-    const { budget, refused, begin } = budgetOf()
+    const { budget, refused, begin } = newBudget()
     budget.grow(begin('of another', TOTAL), STEP_BYTES)
     budget.grow(begin('large', TOTAL / 2, { token: 'a' }), TOTAL / 4)
     budget.grow(begin('larger', TOTAL, { token: 'b' }), TOTAL / 4 + STEP_BYTES)

@@ -92,7 +92,7 @@ const isWait = ({ type, await: isAwaited, callee }: Node): boolean =>
   (type === 'CallExpression' && callee?.property?.name === 'then')
 
 /** Returns the source text of every wait, in the order of the file, from its first character. */
-function waitsOf(source: string): string[] {
+function waitsIn(source: string): string[] {
   const starts: number[] = []
   const walk = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(walk)
@@ -107,7 +107,7 @@ function waitsOf(source: string): string[] {
 const files = readdirSync(import.meta.dirname).filter((file) => /^[a-z0-9-]+\.ts$/.test(file))
 
 test.each(files)('X-6: every wait of %s has a time limit', (file) => {
-  const waits = waitsOf(readFileSync(join(import.meta.dirname, file), 'utf8'))
+  const waits = waitsIn(readFileSync(join(import.meta.dirname, file), 'utf8'))
   const known = deadlines[file] ?? []
   const unlisted = waits.filter((text, index) => !text.startsWith(known[index]?.[0] ?? '\0'))
   expect(unlisted).toEqual([])

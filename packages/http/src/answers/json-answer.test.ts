@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { JsonAnswer } from './json-answer.ts'
 import { heaviestMember, jsonParts } from './json-parts.ts'
 
-const textOf = (answer: JsonAnswer): string => {
+const writtenText = (answer: JsonAnswer): string => {
   const end = answer.end()
   return typeof end === 'string' ? end : Buffer.concat([...end]).toString()
 }
@@ -32,7 +32,7 @@ test('a list that fits is written whole, and the limit counts every byte', async
   const items = [{ a: 'é' }, { a: 'x' }]
   const text = JSON.stringify(items)
   const exact = new JsonAnswer(Buffer.byteLength(text))
-  expect([await exact.list(items, (item) => item), textOf(exact)]).toEqual([2, text])
+  expect([await exact.list(items, (item) => item), writtenText(exact)]).toEqual([2, text])
   const short = new JsonAnswer(Buffer.byteLength(text) - 1)
   expect(await short.list(items, (item) => item)).toBe(1)
 })
@@ -50,7 +50,7 @@ test('values behind the limit are not converted', async () => {
 test('an empty list and a missing value are JSON', async () => {
   const [empty, missing] = [new JsonAnswer(10), new JsonAnswer(10)]
   await empty.list([], (item) => item)
-  expect([await missing.value(undefined), textOf(missing), textOf(empty)]).toEqual([true, 'null', '[]'])
+  expect([await missing.value(undefined), writtenText(missing), writtenText(empty)]).toEqual([true, 'null', '[]'])
 })
 
 test('the heaviest member has the most text', () => {

@@ -65,7 +65,7 @@ interface RunBatch {
   readonly next: Position | undefined
 }
 
-/** A filter with several refs, of which the caller chooses among the runs that are found. */
+/** A filter that may have several refs. It finds more runs than the caller wants, who selects among them. */
 interface NarrowedFilter extends RunFilter {
   readonly refs?: readonly string[] | undefined
 }

@@ -35,7 +35,7 @@ export async function usualRuns(db: Kysely<ObserveTables>, { id }: StoredRun): P
         .onRef('run.trigger_type', 'is', 'own.trigger_type')
         .onRef('run.start_ns', '<', 'own.start_ns'),
     )
-    // Written as the condition of the index is, which holds these runs only.
+    // The condition of the partial index, with its literals: SQLite does not use the index if the values are parameters.
     .where(sql<boolean>`run.status = 'success' and run.is_child = 0`)
     .orderBy('run.start_ns', 'desc')
     .orderBy('run.id', 'desc')

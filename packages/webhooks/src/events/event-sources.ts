@@ -305,7 +305,7 @@ function expiringTokenSource<Token extends { readonly id: number }>(
 const actorOf = async (context: EventContext, { actorId }: Pick<ProjectEvent, 'actorId'>) =>
   actorId === undefined ? undefined : findUser(context, actorId)
 
-/** Tells whether an update is followed by an event of its own for the new state, which has the other changes too. */
+/** Returns whether an update is followed by an event of its own for the new state, which has the other changes too. */
 const isReportedAgain = (action: string, changes: Changes): boolean =>
   action === 'update' && changes.state !== undefined
 

@@ -26,7 +26,7 @@ export interface NoteEventFacts extends NoteFacts {
   readonly action: 'create' | 'update'
 }
 
-/** Tells whether a note is internal, or on a confidential issue. */
+/** Returns whether a note is internal, or on a confidential issue. */
 export const isConfidential = ({ note, on }: NoteFacts): boolean =>
   note.isInternal || (on.kind === 'issue' && on.issue.isConfidential)
 

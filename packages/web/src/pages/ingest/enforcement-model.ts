@@ -81,7 +81,7 @@ export function stateChange(mode: EnforcementMode, graceSeconds: number): StateC
 /** Returns the mode that the switch sets. */
 export const modeOfSwitch = (isOn: boolean): EnforcementMode => (isOn ? 'enforce' : 'off')
 
-/** Tells whether a change of mode would refuse clients that get in now. It is confirmed first. */
+/** Returns whether a change of mode would refuse clients that get in now. It is confirmed first. */
 export const refusesClients = (current: EnforcementMode, next: EnforcementMode, readiness: Readiness): boolean =>
   next === 'enforce' && current !== 'enforce' && (readiness.clients.length > 0 || readiness.would_reject > 0)
 

@@ -16,7 +16,7 @@ const SAME_SECONDS = 1
 const SAME_SHARE = 0.05
 
 /**
- * Tells whether a usual duration can be known for a span: for the root pipeline of the trace and its jobs, because runs are compared
+ * Returns whether a usual duration can be known for a span: for the root pipeline of the trace and its jobs, because runs are compared
  * without their child pipelines.
  */
 export function hasUsualDuration({ span, parent }: TraceNode): boolean {
