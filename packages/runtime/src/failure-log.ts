@@ -16,7 +16,7 @@ const MAX_KINDS = 5
 
 /**
  * Logs work that fails again and again: one line with the stack for each kind of error, and one line when it succeeds again. Repeated
- * failures are only counted, so that an outage of any length has two lines, and a bug that appears meanwhile has its own.
+ * failures are only counted, so that an outage of any length has two lines. A bug that appears during an outage has a line of its own.
  */
 export class FailureLog {
   readonly #options: FailureLogOptions

@@ -14,7 +14,7 @@ The backup contains the SQLite databases, the repositories, plane.json and the k
 as secret as the data directory. penstock restore puts it back. Databases on PostgreSQL are not copied: run pg_dump before this
 command. The embedded store (observe.db), mails and journals are not copied.
 
-Exit codes: 0 the backup is complete, 1 it is not, because repositories were removed meanwhile: run it again, 2 nothing was copied.
+Exit codes: 0 if the backup is complete, 1 if repositories were removed while it ran (run it again), 2 if nothing was copied.
 `
 
 export const backupCommand: CommandDefinition = {
@@ -48,7 +48,7 @@ export const backupCommand: CommandDefinition = {
     if (removed.length > 0) {
       const names = removed.slice(0, 5).join(', ')
       await report(
-        `penstock: not complete, as repositories were removed meanwhile (${names}): remove ${directory}, and run it again`,
+        `penstock: the backup is not complete, because repositories were removed while it ran (${names}): remove ${directory} and run it again`,
       )
       return exitCodes.incomplete
     }

@@ -7,7 +7,7 @@ import { createRepository, repositoryExists, WritableRepository } from './git-re
 import { prepareMove } from './reference-move.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirOf, newDirectory } from './repository-directory.ts'
+import { gitdirPath, newDirectory } from './repository-directory.ts'
 import { findDirectory, insertDirectory, rememberDirectory } from './repository-directory-store.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
@@ -54,7 +54,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
     const stored = await findDirectory(context, name)
     const isNew = stored === undefined
     const directory = stored ?? newDirectory(context, name)
-    const gitdir = gitdirOf(context, directory)
+    const gitdir = gitdirPath(context, directory)
     if (isNew) {
       await recordIntent(context, name, token, { creates: true, directory, moves: [] })
       await createRepository(gitdir, DEFAULT_BRANCH, token)

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { repositoryExists } from './git-repository.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirOf } from './repository-directory.ts'
+import { gitdirPath } from './repository-directory.ts'
 import { type DirectoryRow, listDirectories } from './repository-directory-store.ts'
 import { repositoryFolders } from './repository-key.ts'
 
@@ -27,7 +27,7 @@ export async function auditRepositories(context: AuditContext): Promise<Reposito
   const missing: DirectoryRow[] = []
   for await (const row of allDirectories(context)) {
     known.add(row.directory)
-    const exists = found.has(`${row.directory}.git`) || (await repositoryExists(gitdirOf(context, row.directory)))
+    const exists = found.has(`${row.directory}.git`) || (await repositoryExists(gitdirPath(context, row.directory)))
     if (!exists) missing.push(row)
   }
   const unknown = [...found].filter((path) => !known.has(path.replace(/\.git(?:\.new)?$/, '')))

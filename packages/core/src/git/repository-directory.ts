@@ -8,7 +8,7 @@ import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 type DirectoryContext = Pick<RepositoryContext, 'settings' | 'db'>
 
 /** Returns the path of a directory that a row names. */
-export const gitdirOf = ({ settings }: Pick<DirectoryContext, 'settings'>, directory: string): string =>
+export const gitdirPath = ({ settings }: Pick<DirectoryContext, 'settings'>, directory: string): string =>
   join(settings.repositoriesDir, `${directory}.git`)
 
 /** Returns a directory for a new repository, which no other repository has had: `5-0f6d…`, `snippets/31-9c2e…`. */
@@ -18,7 +18,7 @@ export const newDirectory = ({ randomBytes }: Pick<RepositoryContext, 'randomByt
 /** Returns the path of a repository's directory, or `undefined` if nothing has been written to it yet. */
 export async function findGitdir(context: DirectoryContext, repository: string): Promise<string | undefined> {
   const directory = await findDirectory(context, repository)
-  return directory === undefined ? undefined : gitdirOf(context, directory)
+  return directory === undefined ? undefined : gitdirPath(context, directory)
 }
 
 /** Opens a repository for reading, or returns `undefined` if nothing has been written to it yet. */

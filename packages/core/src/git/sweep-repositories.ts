@@ -4,7 +4,7 @@ import { findIntentDirectory } from './change-intent-store.ts'
 import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirOf } from './repository-directory.ts'
+import { gitdirPath } from './repository-directory.ts'
 import { findDirectory } from './repository-directory-store.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
@@ -54,7 +54,7 @@ function sweep(context: RepositoryContext, name: string): Promise<void> {
   const remove = async () => {
     for (const directory of [await findDirectory(context, name), await findIntentDirectory(context, name)]) {
       if (directory === undefined) continue
-      const gitdir = gitdirOf(context, directory)
+      const gitdir = gitdirPath(context, directory)
       for (const path of [unfinishedDir(gitdir), gitdir])
         await rm(path, { recursive: true, force: true, maxRetries: 3 })
     }

@@ -5,7 +5,7 @@ import { DurableFiles, syncToDisk } from './git-files.ts'
 import { repositoryExists, unfinishedDir } from './git-repository.ts'
 import { revertMove } from './reference-move.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirOf } from './repository-directory.ts'
+import { gitdirPath } from './repository-directory.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { deleteRepositoryBytes } from './repository-size-store.ts'
 
@@ -38,7 +38,7 @@ export async function undoChange(
   return context.db.write(async (db) => {
     const intent = await takeIntent(db, name, isOwn ? token : undefined)
     if (intent === undefined) return false
-    const gitdir = gitdirOf(context, intent.directory)
+    const gitdir = gitdirPath(context, intent.directory)
     const exists = await repositoryExists(gitdir)
     if (intent.creates) {
       await deleteRepositoryBytes(db, name)

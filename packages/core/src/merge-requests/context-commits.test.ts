@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gitdirOf, newDirectory } from '../git/repository-directory.ts'
+import { gitdirPath, newDirectory } from '../git/repository-directory.ts'
 import { insertDirectory } from '../git/repository-directory-store.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -221,7 +221,7 @@ describe('of another project', () => {
   beforeEach(async () => {
     fork = await world.project('tools', noor, 'public')
     const directory = newDirectory(world.core, String(fork.id))
-    await cp(repositoryPath(world.core, project.id), gitdirOf(world.core, directory), { recursive: true })
+    await cp(repositoryPath(world.core, project.id), gitdirPath(world.core, directory), { recursive: true })
     await world.core.db.write((db) => insertDirectory(db, { repository: String(fork.id), directory }))
     const actions = [{ action: 'create', filePath: 'fork.md', content: 'x' }]
     const input = { project: fork.id, branch: 'main', commitMessage: 'In the fork', actions }

@@ -34,7 +34,7 @@ export interface PerformOptions {
   readonly reads?: Reads
   /** Limits the texts that a query reads; replaces `reads`. Commands are not limited. */
   readonly readLimit?: ReadLimit
-  /** Set if the operation is run again for the same request, which counts as one call. */
+  /** Set if the operation runs again for the same request. The call limits then do not count it a second time. */
   readonly isRepeated?: boolean
   /** The request that calls the operation. Default: none, as for the command line. */
   readonly request?: RequestFacts

@@ -74,7 +74,7 @@ interface Recorded {
   readonly bridges?: readonly unknown[] | undefined
 }
 
-export function passedOnOf(record: Recorded): PassedOn {
+export function toPassedOn(record: Recorded): PassedOn {
   const { pipelineId, objectAttributes: run, sourcePipeline, mergeRequest, bridges } = record
   const ownRoot = sourcePipeline?.pipelineId === pipelineId ? pipelineId : undefined
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
 import { hasOtherKind } from './other-kinds.ts'
-import { passedOnMembers, passedOnOf } from './passed-on.ts'
+import { passedOnMembers, toPassedOn } from './passed-on.ts'
 import type { Job, PipelineDraft, RecordedVariable, Upstream } from './pipeline.ts'
 import { mergeRequestIid } from './pipeline-merge-request.ts'
 import { canonicalStatus, isComplete } from './pipeline-status.ts'
@@ -183,7 +183,7 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
     finishedAtMs: run.finishedAt ?? lastUpdateAsEnd(input),
     durationSeconds: run.duration,
     queuedSeconds: run.queuedDuration,
-    passedOn: passedOnOf(input),
+    passedOn: toPassedOn(input),
     jobs: listed,
   }
 }

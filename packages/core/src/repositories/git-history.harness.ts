@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { World } from '@penstock/testkit'
-import { gitdirOf, newDirectory } from '../git/repository-directory.ts'
+import { gitdirPath, newDirectory } from '../git/repository-directory.ts'
 import { insertDirectory } from '../git/repository-directory-store.ts'
 import type { Project } from '../model/project.ts'
 
@@ -15,7 +15,7 @@ export class GitHistory {
   static async create({ core, directory }: World, { id }: Pick<Project, 'id'>): Promise<GitHistory> {
     const repository = newDirectory(core, String(id))
     await core.db.write((db) => insertDirectory(db, { repository: String(id), directory: repository }))
-    return new GitHistory(gitdirOf(core, repository), join(directory, `work-tree-${id}`))
+    return new GitHistory(gitdirPath(core, repository), join(directory, `work-tree-${id}`))
   }
 
   private constructor(gitdir: string, workTree: string) {

@@ -1,6 +1,6 @@
 import type { DataPoint, MetricSeries, StoredMetric } from '../../api/metrics.ts'
 import { textOfValue } from '../../api/otlp-json.ts'
-import { type Lines, quantileOf, seriesNames } from './metric-points.ts'
+import { type Lines, pointQuantile, seriesNames } from './metric-points.ts'
 
 const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
@@ -173,6 +173,6 @@ class Group {
     const most = [...(this.#merged.get(at)?.values() ?? [])].sort((a, b) => total(b) - total(a))[0]
     if (most === undefined) return null
     const { bounds, counts, min, max, isBounded } = most
-    return quantileOf({ bucketCounts: counts, explicitBounds: bounds, ...(isBounded && { min, max }) }, fraction)
+    return pointQuantile({ bucketCounts: counts, explicitBounds: bounds, ...(isBounded && { min, max }) }, fraction)
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MetricSeries } from '../../api/metrics.ts'
-import { linesOf, pointRows, quantileOf, seriesNames, seriesText, valueText } from './metric-points.ts'
+import { linesOf, pointQuantile, pointRows, seriesNames, seriesText, valueText } from './metric-points.ts'
 
 const series = (values: Partial<MetricSeries>): MetricSeries => ({
   ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
@@ -10,19 +10,19 @@ const series = (values: Partial<MetricSeries>): MetricSeries => ({
 
 test('quantiles are interpolated within a bucket', () => {
   const point = { bucketCounts: ['0', '10', '10', '0'], explicitBounds: [1, 2, 4] }
-  expect([quantileOf(point, 0.5), quantileOf(point, 0.95), quantileOf(point, 0.25)]).toEqual([2, 3.8, 1.5])
+  expect([pointQuantile(point, 0.5), pointQuantile(point, 0.95), pointQuantile(point, 0.25)]).toEqual([2, 3.8, 1.5])
 })
 
 test('values beyond the last bound count as that bound; without values there is no quantile', () => {
-  expect(quantileOf({ bucketCounts: [0, 5], explicitBounds: [10] }, 0.95)).toBe(10)
-  expect(quantileOf({ bucketCounts: [0, 0], explicitBounds: [10] }, 0.95)).toBeNull()
-  expect(quantileOf({}, 0.95)).toBeNull()
+  expect(pointQuantile({ bucketCounts: [0, 5], explicitBounds: [10] }, 0.95)).toBe(10)
+  expect(pointQuantile({ bucketCounts: [0, 0], explicitBounds: [10] }, 0.95)).toBeNull()
+  expect(pointQuantile({}, 0.95)).toBeNull()
 })
 
 test('quantiles are within the least and the greatest value', () => {
   const one = { bucketCounts: ['0', '1', '0'], explicitBounds: [60, 300], min: 120, max: 120 }
-  expect([quantileOf(one, 0.5), quantileOf(one, 0.95)]).toEqual([120, 120])
-  expect(quantileOf({ bucketCounts: ['0', '5'], explicitBounds: [10], min: 40, max: 90 }, 0.95)).toBe(40)
+  expect([pointQuantile(one, 0.5), pointQuantile(one, 0.95)]).toEqual([120, 120])
+  expect(pointQuantile({ bucketCounts: ['0', '5'], explicitBounds: [10], min: 40, max: 90 }, 0.95)).toBe(40)
 })
 
 test('rows are the points of all series, the latest first, with the traces of their exemplars', () => {

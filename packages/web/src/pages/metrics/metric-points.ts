@@ -69,8 +69,8 @@ export function pointRows(metric: StoredMetric): readonly PointRow[] {
               timeNs: point.timeUnixNano,
               series: name,
               value: pointValue(point),
-              p50: quantileOf(point, 0.5),
-              p95: quantileOf(point, 0.95),
+              p50: pointQuantile(point, 0.5),
+              p95: pointQuantile(point, 0.95),
               count: point.count === undefined ? null : Number(point.count),
               traces: (point.exemplars ?? []).flatMap(({ traceId, spanId }) =>
                 traceId === undefined || traceId === '' ? [] : [{ traceId, spanId: spanId || undefined }],
@@ -92,13 +92,13 @@ function pointValue({ asDouble, asInt, sum, count }: DataPoint): number | null {
  * Returns a quantile of a histogram's buckets, interpolated within the bucket and within the least and greatest value, if they are known.
  * Values beyond the last bound count as that bound; null if there are no buckets or no values.
  */
-export function quantileOf(point: DataPoint, quantile: number): number | null {
-  const found = quantileOfBuckets(point, quantile)
+export function pointQuantile(point: DataPoint, quantile: number): number | null {
+  const found = bucketQuantile(point, quantile)
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = point
   return found === null ? null : Math.min(max, Math.max(min, found))
 }
 
-function quantileOfBuckets({ bucketCounts = [], explicitBounds = [] }: DataPoint, quantile: number): number | null {
+function bucketQuantile({ bucketCounts = [], explicitBounds = [] }: DataPoint, quantile: number): number | null {
   const counts = bucketCounts.map(Number)
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0 || explicitBounds.length === 0) return null
@@ -155,12 +155,12 @@ interface Measure {
 
 const valueMeasures: readonly Measure[] = [{ prefix: '', measure: pointValue }]
 const quantileMeasures: readonly Measure[] = [
-  { prefix: 'p95 ', measure: (point) => quantileOf(point, 0.95) },
-  { prefix: 'p50 ', measure: (point) => quantileOf(point, 0.5) },
+  { prefix: 'p95 ', measure: (point) => pointQuantile(point, 0.95) },
+  { prefix: 'p50 ', measure: (point) => pointQuantile(point, 0.5) },
 ]
 
 const measuresOf = (points: readonly DataPoint[]): readonly Measure[] =>
-  points.some((point) => quantileOf(point, 0.5) !== null) ? quantileMeasures : valueMeasures
+  points.some((point) => pointQuantile(point, 0.5) !== null) ? quantileMeasures : valueMeasures
 
 /** Returns the data points that have a time, by the name of their series. */
 function pointsByName(series: readonly MetricSeries[]): ReadonlyMap<string, readonly DataPoint[]> {
