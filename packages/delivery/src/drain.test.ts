@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { ClaimedDelivery } from './delivery.ts'
 import {
   accepted,
+  advanceUntil,
   all,
   busy,
   clock,
@@ -189,10 +190,7 @@ test('keeps a result until it can be settled, and does not send the delivery aga
       settle: (...each) => (failures-- > 0 ? Promise.reject(new QueueFullError()) : queue.settle(...each)),
     },
   })
-  await until(async () => {
-    await clock.advance(1_000)
-    return (await queue.find(1))?.state === 'delivered'
-  })
+  await advanceUntil(async () => (await queue.find(1))?.state === 'delivered')
   await clock.advance(100_000)
   await stop()
   expect(sent).toEqual([['a1']])
@@ -215,10 +213,7 @@ test('stops trying to settle at the end of the lease, and soon after a stop', as
       },
     },
   })
-  await until(async () => {
-    await clock.advance(1_000)
-    return sent.length === 2
-  })
+  await advanceUntil(async () => sent.length === 2)
   expect(tries).toBeGreaterThan(1)
   expect(tries).toBeLessThanOrEqual(5)
   const ended = stop()
@@ -226,10 +221,7 @@ test('stops trying to settle at the end of the lease, and soon after a stop', as
   void ended.then(() => {
     isOver = true
   })
-  await until(async () => {
-    await clock.advance(1_000)
-    return isOver
-  })
+  await advanceUntil(async () => isOver)
 })
 
 test('reports a delivery with a lost lease', async () => {

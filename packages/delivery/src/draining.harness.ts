@@ -106,3 +106,14 @@ export const settledAttempts = (attempts: number) =>
 export async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
 }
+
+/**
+ * Moves the clock by seconds until the condition holds, but only when the drain waits for it: while the database works, time
+ * stands still, or leases would end on a slow machine.
+ */
+export async function advanceUntil(holds: () => Promise<boolean>): Promise<void> {
+  await until(async () => {
+    if (clock.wakeTimesMs.length > 0) await clock.advance(1_000)
+    return holds()
+  })
+}
