@@ -35,6 +35,8 @@ export interface ServeOptions {
   readonly log: Log
   /** Called if no route matches the path and method. If it returns `undefined`, the response is 404 or 405. */
   unmatched?(incoming: Incoming): Promise<Reply | undefined>
+  /** Called if a browser asks for a page at a path that no route has. If it returns `undefined`, the response is the error. */
+  notFoundPage?(incoming: Incoming): Promise<Reply | undefined>
   /** Called with every reply, including errors, and returns the reply that is sent. */
   finish?(reply: Reply, incoming: Incoming): Reply
   /** Set if `/things/` matches the route `/things`. */
@@ -144,13 +146,23 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     const reply = await options.unmatched?.(incoming)
     if (reply !== undefined) return finish(context, incoming, reply)
     const allowed = index.methodsOf(context.path)
-    if (allowed.length === 0) throw new RequestProblem({ kind: 'not_found' })
+    if (allowed.length === 0) {
+      const page = asksForPage(incoming) ? await options.notFoundPage?.(incoming) : undefined
+      if (page !== undefined) return finish(context, incoming, page)
+      throw new RequestProblem({ kind: 'not_found' })
+    }
     if (options.answersOptions && context.method === 'OPTIONS') {
       return finish(context, incoming, { status: 204, headers: { Allow: allowed.join(', ') } })
     }
     throw new RequestProblem({ kind: 'method_not_allowed' }, { Allow: allowed.join(', ') })
   })
   return app.callback()
+}
+
+/** Returns whether a browser shows the answer as a page: it names HTML, which clients of the API do not, and the path is not of the API. */
+function asksForPage({ method, path, raw }: Incoming): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return !/^\/api(\/|$)/.test(path) && /(^|[\s,])text\/html($|[\s,;])/i.test(raw.headers.accept ?? '')
 }
 
 /** Removes the slash at the end of the path from parameters that match several segments. */

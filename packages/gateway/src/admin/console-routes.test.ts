@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { type Listening, unguarded } from '@penstock/http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
-import { consoleRoutes } from './console-routes.ts'
+import { serveConsole } from './console-routes.ts'
 import { serveManagement } from './management-app.harness.ts'
 
 const PAGE = '<!doctype html><title>Penstock</title>'
@@ -30,10 +30,8 @@ afterEach(async () => {
 })
 
 async function serve(): Promise<void> {
-  server = await serveManagement(
-    gateway,
-    unguarded(await consoleRoutes({ directory: join(directory, 'console'), paths })),
-  )
+  const { routes, notFoundPage } = await serveConsole({ directory: join(directory, 'console'), paths })
+  server = await serveManagement(gateway, unguarded(routes), {}, notFoundPage)
 }
 
 async function build(): Promise<void> {
@@ -145,6 +143,29 @@ describe('the built console', () => {
     const { status, headers, bytes } = await get(path)
     expect([status, JSON.parse(bytes.toString()).error.code]).toEqual([404, 'not_found'])
     expect(headers['cache-control']).toBe('no-store')
+  })
+
+  test('shows browsers its own page with 404 at an unknown path, and the API its error', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    for (const path of ['/nothing', '/traces/a/b', '/assets/index-missing.js', '/apis']) {
+      const { status, headers, bytes } = await get(path, { accept })
+      expect([status, bytes.toString(), headers['cache-control']]).toEqual([404, PAGE, 'no-store'])
+      expect(headers['content-security-policy']).toContain("script-src 'self'")
+    }
+    expect((await get('/nothing', { accept }, 'HEAD')).status).toBe(404)
+    for (const [path, sent, method, status] of [
+      ['/nothing', '*/*', 'GET', 404],
+      ['/nothing', 'application/json', 'GET', 404],
+      ['/nothing', accept, 'POST', 404],
+      ['/pipelines', accept, 'POST', 405],
+      ['/api', accept, 'GET', 404],
+      ['/api/v1/nothing', accept, 'GET', 404],
+    ] as const) {
+      const answer = await get(path, { accept: sent }, method)
+      expect([path, answer.status, answer.headers['content-type']]).toEqual([
+        ...[path, status, 'application/json; charset=utf-8'],
+      ])
+    }
   })
 
   test('leaves the API as it is', async () => {

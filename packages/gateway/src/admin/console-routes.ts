@@ -1,4 +1,4 @@
-import { type Reply, type Route, type RouteRequest, readStaticFiles, type StaticFile } from '@penstock/http'
+import { type Incoming, type Reply, type Route, readStaticFiles, type StaticFile } from '@penstock/http'
 
 /** The built console. */
 export interface ConsoleFiles {
@@ -27,6 +27,8 @@ const HASHED_FOLDER = 'assets/'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 /** A browser may keep the page, but asks each time whether it is current. */
 const REVALIDATE = 'no-cache'
+/** A later version may have a page at the address. */
+const NEVER_KEPT = 'no-store'
 
 const notBuilt: Reply = {
   status: 404,
@@ -34,21 +36,33 @@ const notBuilt: Reply = {
   contentType: 'text/plain; charset=utf-8',
 }
 
+/** The served console. */
+export interface ServedConsole {
+  readonly routes: readonly Route<undefined, undefined>[]
+  /** Returns the document of the pages with 404, which says that there is no page at its address; missing without a build. */
+  readonly notFoundPage?: (incoming: Incoming) => Promise<Reply>
+}
+
 /** Returns the routes of the console. Without its directory, its pages are answered with a 404 that says why. */
-export async function consoleRoutes({
-  directory,
-  paths,
-}: ConsoleFiles): Promise<readonly Route<undefined, undefined>[]> {
+export async function serveConsole({ directory, paths }: ConsoleFiles): Promise<ServedConsole> {
   const consolePaths = ['/', ...paths]
   const files = await readStaticFiles(directory)
   const index = files?.get('index.html')
-  if (files === undefined || index === undefined) return consolePaths.map((path) => route(path, () => notBuilt))
-  return [
-    ...consolePaths.map((path) => route(path, page(index, REVALIDATE))),
-    ...[...files]
-      .filter(([name, file]) => file !== index && isRoutable(name))
-      .map(([name, file]) => route(`/${name}`, page(file, name.startsWith(HASHED_FOLDER) ? IMMUTABLE : REVALIDATE))),
-  ]
+  if (files === undefined || index === undefined) {
+    return { routes: consolePaths.map((path) => route(path, () => notBuilt)) }
+  }
+  return {
+    routes: [
+      ...consolePaths.map((path) => route(path, page(index, REVALIDATE))),
+      ...[...files]
+        .filter(([name, file]) => file !== index && isRoutable(name))
+        .map(([name, file]) => route(`/${name}`, page(file, name.startsWith(HASHED_FOLDER) ? IMMUTABLE : REVALIDATE))),
+    ],
+    notFoundPage: async (incoming) => {
+      const reply = await page(index, NEVER_KEPT)(incoming)
+      return reply.status === 200 ? { ...reply, status: 404 } : reply
+    },
+  }
 }
 
 /** Returns whether a name has no character with a meaning in the path of a route. */
@@ -61,7 +75,7 @@ const pageHeaders = {
 }
 
 function page(file: StaticFile, cacheControl: string) {
-  return async ({ raw }: RouteRequest): Promise<Reply> => {
+  return async ({ raw }: Incoming): Promise<Reply> => {
     const reply = await file.reply(raw.headers, cacheControl)
     return { ...reply, headers: { ...reply.headers, ...pageHeaders } }
   }

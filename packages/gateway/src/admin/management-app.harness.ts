@@ -1,6 +1,7 @@
 import { type Listening, listen, type ServedRoute } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
 import type { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
+import type { ServedConsole } from './console-routes.ts'
 import { managementApp } from './management-app.ts'
 import type { ManagementDeps } from './management-context.ts'
 
@@ -9,6 +10,7 @@ export function serveManagement(
   gateway: TemporaryGateway,
   extraRoutes: readonly ServedRoute[] = [],
   changes: Partial<ManagementDeps> = {},
+  notFoundPage?: ServedConsole['notFoundPage'],
 ): Promise<Listening> {
   const { db, peppers, clock } = gateway
   const { actor: _actor, source: _source, requestId: _requestId, ...context } = gateway.as('Admin')
@@ -23,5 +25,5 @@ export function serveManagement(
     version: '0.0.0',
     ...changes,
   }
-  return listen(managementApp(deps, extraRoutes), { host: '127.0.0.1', port: 0 })
+  return listen(managementApp(deps, extraRoutes, [], notFoundPage), { host: '127.0.0.1', port: 0 })
 }

@@ -13,6 +13,7 @@ import {
 import type { OperationName } from '../operations/roles.ts'
 import { apiKeyRoutes } from './api-key-routes.ts'
 import { CSRF_HEADER, callerGuard } from './caller-guard.ts'
+import type { ServedConsole } from './console-routes.ts'
 import { Denials } from './denials.ts'
 import { enforcementRoutes } from './enforcement-routes.ts'
 import { renderError } from './error-answers.ts'
@@ -30,7 +31,7 @@ export const managementRoutes: readonly Route<ManagementContext, OperationName>[
 
 /**
  * Returns the listener of the management API. `extraRoutes` need no key (health, metrics, forward-auth, the console); `keyedRoutes` need a key
- * or a session.
+ * or a session. `notFoundPage` answers browsers at unknown paths.
  *
  * If an extra route and a route of the API both match, the API's is served.
  */
@@ -38,6 +39,7 @@ export function managementApp(
   deps: ManagementDeps,
   extraRoutes: readonly ServedRoute[] = [],
   keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
+  notFoundPage?: ServedConsole['notFoundPage'],
 ): RequestListener {
   // Made when it is first asked for, and once, because all answers share the bytes.
   let document: Buffer | undefined
@@ -60,6 +62,7 @@ export function managementApp(
     renderError,
     headers: apiHeaders,
     log: deps.log,
+    ...(notFoundPage && { notFoundPage }),
     ...(deps.trustedProxies && { trustedProxies: deps.trustedProxies }),
     finish: (reply, { raw }) => ({
       ...reply,

@@ -1,7 +1,7 @@
 import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import { type Clock, type Log, type Random, RepeatingTask, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-log.ts'
-import { type ConsoleFiles, consoleRoutes } from '../admin/console-routes.ts'
+import { type ConsoleFiles, serveConsole } from '../admin/console-routes.ts'
 import { refusalForm } from '../admin/error-answers.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
@@ -116,6 +116,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       }
     },
   }
+  const site = await serveConsole(options.console)
   const extraRoutes: ServedRoute[] = [
     ...unguarded([
       forwardAuthRoute(
@@ -144,11 +145,11 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         }),
         prometheusContentType,
       ),
-      ...(await consoleRoutes(options.console)),
+      ...site.routes,
     ]),
   ]
   const proxies = new TrustedProxies([...options.trustedProxies, ...options.forwardAuthProxies])
-  const listening = await listen(managementApp(deps, extraRoutes, options.routes), options.address, {
+  const listening = await listen(managementApp(deps, extraRoutes, options.routes, site.notFoundPage), options.address, {
     limits: options.connectionLimits,
     isExempt: (address) => proxies.has(address),
     probePaths: [LIVE_PATH, READY_PATH],

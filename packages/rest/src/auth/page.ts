@@ -50,7 +50,8 @@ export function pageRoutes(core: Core, routes: readonly PageRoute[]): ServedRout
   )
 }
 
-async function replyTo(core: Core, request: Incoming, answer: Answer): Promise<Reply> {
+/** Returns the reply of a page, with the broadcast messages. */
+export async function replyTo(core: Core, request: Incoming, answer: Answer): Promise<Reply> {
   if (!('title' in answer)) return answer
   return pageReply(answer, await shownMessages(core, request, answer.secret))
 }

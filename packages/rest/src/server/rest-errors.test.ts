@@ -51,6 +51,23 @@ describe('errors', () => {
     expect((await call(path, init)).statusAndJson()).toEqual([status, body])
   })
 
+  test('shows browsers a page at an unknown path, with a link back, and clients and the API the error', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const page = await call('/ops/web/-/pipelines/1', { headers: { accept } })
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.text).toContain('<h1>Nothing at this address</h1>')
+    expect(page.text).toContain(`<a href="${world.core.settings.externalUrl}/">`)
+    for (const [path, headers] of [
+      ['/ops/web/-/pipelines/1', { accept: '*/*' }],
+      ['/ops/web/-/pipelines/1', { accept: 'application/json' }],
+      ['/api/v4/no', { accept }],
+      ['/api/no', { accept }],
+    ] as const) {
+      expect((await call(path, { headers })).statusAndJson()).toEqual([404, { error: '404 Not Found' }])
+    }
+  })
+
   test('rejects a type that is neither JSON nor a form', async () => {
     const answer = await call('/api/v4/things', {
       method: 'POST',

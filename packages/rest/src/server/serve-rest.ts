@@ -14,6 +14,7 @@ import {
 } from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from '../auth/authenticate.ts'
+import { notFoundPage } from '../auth/not-found-page.ts'
 import { renderError } from '../routing/error-response.ts'
 import { restOpenApi } from '../routing/openapi.ts'
 import { RestError } from '../routing/rest-error.ts'
@@ -122,6 +123,7 @@ export function restListener(options: RestOptions): RequestListener {
       if (/^\/api\/v3(\/|$)/.test(incoming.path)) throw new RestError(410, { error: API_V3_GONE })
       return undefined
     },
+    notFoundPage: (incoming) => notFoundPage(core, incoming),
     finish(reply, incoming) {
       const { status, headers: own, ...body } = withEtag(serialized(reply), incoming)
       const seconds = (performance.now() - (startTimes.get(incoming.raw) ?? performance.now())) / 1_000
