@@ -103,7 +103,33 @@ testWithChromium('a revoked key ends the sessions in every browser at once', asy
     expect(await page.evaluate<number>("fetch('/api/v1/ingest_auth/state').then(({ status }) => status)")).toBe(401)
     await page.reload()
     await page.getByLabel('API key').waitFor()
+    await page.getByText('Your session ended because its API key was revoked.').waitFor()
   }
+})
+
+testWithChromium('the sign-in page says how the session ended, and an unknown path leads back', async (browser) => {
+  const gateway = await startGateway()
+  const { context } = await openWindow(browser, gateway.managementUrl)
+  const page = await context.newPage()
+  const answer = await page.goto(`${gateway.managementUrl}/no-such-page`)
+  expect(answer?.status()).toBe(404)
+  expect(await page.getByRole('status').count()).toBe(0)
+  await page.getByLabel('API key').fill(ADMIN_KEY)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Nothing at this address' }).waitFor()
+  await page.getByRole('link', { name: 'Go to Pipelines' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Pipelines' }).waitFor()
+
+  const other = await context.newPage()
+  await other.goto(`${gateway.managementUrl}/ingest`)
+  await other.getByRole('button', { name: 'Create token' }).waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('status').getByText('You are signed out.').waitFor()
+  await other.getByRole('link', { name: 'API keys' }).click()
+  await other
+    .getByRole('status')
+    .getByText(/^Your session has ended: you signed out in another tab/)
+    .waitFor()
 })
 
 testWithChromium(

@@ -44,5 +44,7 @@ test('an answer that lasts learns that its key or session has ended', async () =
   const actor = { id, name: 'mira', role: 'Viewer' }
   for (const admit of admissions) expect(await admit()).toEqual(actor)
   await revokeApiKey(gateway.as('Admin'), { id })
-  for (const admit of admissions) await expect(admit()).rejects.toMatchObject({ code: 'unauthenticated' })
+  const [byKey, bySession] = admissions.map((admit) => admit())
+  await expect(byKey).rejects.toMatchObject({ code: 'unauthenticated', details: undefined })
+  await expect(bySession).rejects.toMatchObject({ code: 'unauthenticated', details: { session_ended: 'key_revoked' } })
 })

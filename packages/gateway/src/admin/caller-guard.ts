@@ -5,9 +5,10 @@ import type { Actor } from '../operations/operation-context.ts'
 import { type OperationName, requireRole } from '../operations/roles.ts'
 import { isPlainSecret } from '../secrets/token-format.ts'
 import { findSession, hasCsrfToken, type Session } from '../sessions/session.ts'
+import { findSessionEnd } from '../sessions/session-end.ts'
 import type { Denials } from './denials.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
-import { type PublicAddress, sessionSecretOf } from './session-cookie.ts'
+import { sessionSecretOf } from './session-cookie.ts'
 
 export const CSRF_HEADER = 'X-Penstock-CSRF'
 
@@ -52,19 +53,18 @@ export async function sessionIn(deps: ManagementDeps, { raw }: Incoming): Promis
   return secret === undefined ? undefined : await findSession(deps, secret, deps.nowMs())
 }
 
-/** Returns the error for a request without an API key and without a valid session. */
+/** Returns the error for a request without an API key and without a valid session. Its details say why a session has ended. */
 export async function sessionDenial(
-  address: PublicAddress,
+  deps: Pick<ManagementDeps, 'db' | 'nowMs' | 'externalUrl'>,
   denials: Denials,
   incoming: Incoming,
   operation: OperationName,
   message: string,
 ): Promise<ApiError> {
-  const secret = sessionSecretOf(incoming.raw, address)
-  const isWellFormed = secret !== undefined && isPlainSecret(secret)
-  return isWellFormed
-    ? await denials.withoutValidSession(incoming, operation, message)
-    : await denials.unauthenticated(incoming, operation, message)
+  const secret = sessionSecretOf(incoming.raw, deps)
+  if (secret === undefined || !isPlainSecret(secret)) return await denials.unauthenticated(incoming, operation, message)
+  const end = await findSessionEnd(deps.db, secret, deps.nowMs())
+  return await denials.withoutValidSession(incoming, operation, message, end && { session_ended: end })
 }
 
 /** Throws `csrf_token_required` unless the request proves that it comes from a page that can read the API's answers. */

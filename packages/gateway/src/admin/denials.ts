@@ -4,6 +4,7 @@ import { ApiError, type ApiErrorCode } from '../operations/api-error.ts'
 import { insertAuditEvent } from '../operations/audit-event.ts'
 import type { Actor } from '../operations/operation-context.ts'
 import type { OperationName } from '../operations/roles.ts'
+import type { SessionEnd } from '../sessions/session-end.ts'
 import { DenialBudget } from './denial-budget.ts'
 import type { ManagementDeps } from './management-context.ts'
 
@@ -39,9 +40,14 @@ export class Denials {
    * answered the same beyond the budget: a page must learn that its session has ended, even if others in its network guess
    * keys, and the secret of a session is too long to be guessed.
    */
-  async withoutValidSession(incoming: Incoming, operation: OperationName, message: string): Promise<ApiError> {
+  async withoutValidSession(
+    incoming: Incoming,
+    operation: OperationName,
+    message: string,
+    details: { readonly session_ended: SessionEnd } | undefined,
+  ): Promise<ApiError> {
     if (this.#takeWrongKey(incoming) === 0) await this.audit(undefined, incoming, operation, 'unauthenticated')
-    return new ApiError('unauthenticated', message)
+    return new ApiError('unauthenticated', message, details)
   }
 
   /** Throws `rate_limited` if a key has signed in too often. */

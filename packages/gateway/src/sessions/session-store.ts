@@ -35,8 +35,8 @@ export async function deleteSession(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('sessions').where('id', '=', id).execute()
 }
 
-/** Deletes the sessions of a key except the `kept` that were used last. */
-export async function deleteOldestSessions(tx: Tx, keyId: string, kept: number): Promise<void> {
+/** Deletes the sessions of a key except the `kept` that were used last, and returns the ids of the deleted ones. */
+export async function deleteOldestSessions(tx: Tx, keyId: string, kept: number): Promise<readonly string[]> {
   const latest = tx
     .selectFrom('sessions')
     .select('id')
@@ -44,7 +44,13 @@ export async function deleteOldestSessions(tx: Tx, keyId: string, kept: number):
     .orderBy('last_used_at_ms', 'desc')
     .orderBy('created_at_ms', 'desc')
     .limit(kept)
-  await tx.deleteFrom('sessions').where('key_id', '=', keyId).where('id', 'not in', latest).execute()
+  const deleted = await tx
+    .deleteFrom('sessions')
+    .where('key_id', '=', keyId)
+    .where('id', 'not in', latest)
+    .returning('id')
+    .execute()
+  return deleted.map(({ id }) => id)
 }
 
 export async function deleteSessionsBefore(

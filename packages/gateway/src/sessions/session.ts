@@ -7,7 +7,7 @@ import { insertAuditEvent } from '../operations/audit-event.ts'
 import type { Actor } from '../operations/operation-context.ts'
 import { KeyedHash } from '../secrets/keyed-hash.ts'
 import type { Peppers } from '../secrets/pepper.ts'
-import { isPlainSecret, newPlainSecret, type RandomBytes, randomBase62 } from '../secrets/token-format.ts'
+import { isPlainSecret, newPlainSecret, type RandomBytes } from '../secrets/token-format.ts'
 import type { GatewayDb, GatewayTables } from '../store/tables.ts'
 import {
   deleteOldestSessions,
@@ -88,10 +88,13 @@ export async function signIn(
       const previous = await findSessionByMac(tx, hash.allMacs(previousSecret))
       if (previous !== undefined) await end(tx, sessionOf(previous, previousSecret), origin, nowMs)
     }
-    const id = randomBase62(12, store.randomBytes)
+    const id = sessionIdOf(secret)
     const times = { created_at_ms: nowMs, last_used_at_ms: nowMs }
     const row = { id, mac: hash.newestMac(secret), key_id: key.id, ...times }
-    await deleteOldestSessions(tx, key.id, MAX_SESSIONS_PER_KEY - 1)
+    for (const endedId of await deleteOldestSessions(tx, key.id, MAX_SESSIONS_PER_KEY - 1)) {
+      const ended = { event: 'session.ended', subjectId: endedId, after: { by: 'too_many' } } as const
+      await insertAuditEvent(tx, { actor: key, ...origin }, ended, nowMs)
+    }
     await insertSession(tx, row)
     const event = {
       event: 'session.created',
@@ -142,6 +145,10 @@ export async function purgeSessions(db: GatewayDb, nowMs: number): Promise<void>
     await deleteSignInCodesBefore(tx, nowMs - SIGN_IN_CODE_MS)
   })
 }
+
+/** Returns the id of the session with a secret. It is derived, so that the audit log tells why a session without a row has ended. */
+export const sessionIdOf = (secret: string): string =>
+  createHmac('sha256', secret).update('id').digest('hex').slice(0, 24)
 
 /** Returns whether a request carries the CSRF token of the session. */
 export function hasCsrfToken({ csrfToken }: Session, sent: string | undefined): boolean {

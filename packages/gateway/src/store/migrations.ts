@@ -14,6 +14,7 @@ export const gatewayMigrations: Migrations = {
     },
   },
   '0005_plane_id': { up: async (db) => runAll(db, planeId) },
+  '0006_audit_by_subject': { up: async (db) => runAll(db, auditBySubject) },
 }
 
 /** The channel of PostgreSQL that announces changes of the epoch; see `Db.listen`. */
@@ -153,6 +154,11 @@ const sessions = ({ integer, bytes, byKey }: Words): readonly Statement[] => [
   )${byKey}`,
   sql`create index sign_in_codes_by_key on sign_in_codes (key_id, created_at_ms)`,
   sql`create index sign_in_codes_by_creation on sign_in_codes (created_at_ms)`,
+]
+
+/** Finds the events of a session that has ended, among those of other subjects. */
+const auditBySubject: readonly Statement[] = [
+  sql`create index audit_events_by_subject on audit_events (subject_id) where subject_id is not null`,
 ]
 
 /** Set when the first gateway opens the store, so that a data directory recognizes the store that it was used with. */

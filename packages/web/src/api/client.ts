@@ -45,7 +45,7 @@ interface RequestOptions {
 }
 
 let csrfToken = ''
-let onSessionEnd: (() => void) | undefined
+let onSessionEnd: ((refusal: ApiError) => void) | undefined
 let renewSession: (() => Promise<void>) | undefined
 /** The renewal that is under way, so that several refused changes share one. */
 let renewal: Promise<void> | undefined
@@ -56,7 +56,7 @@ export function setCsrfToken(token: string): void {
 }
 
 /** Calls the listener whenever a request is refused because the session has ended. */
-export function whenSessionEnds(listener: () => void): void {
+export function whenSessionEnds(listener: (refusal: ApiError) => void): void {
   onSessionEnd = listener
 }
 
@@ -144,7 +144,7 @@ async function sendOnce(path: string, options: RequestOptions): Promise<Response
   }
   if (response.ok) return response
   const failure = await readFailure(response)
-  if (response.status === 401) onSessionEnd?.()
+  if (response.status === 401) onSessionEnd?.(failure)
   throw failure
 }
 

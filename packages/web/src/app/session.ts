@@ -1,14 +1,15 @@
 import { signal } from '@preact/signals'
 import { ApiError, getJson, sendJson, setCsrfToken, whenSessionEnds, whenSessionIsReplaced } from '../api/client.ts'
 import type { Role, Session } from '../api/management.ts'
+import { endNote, type SessionNote, signedOut } from './session-note.ts'
 
 const PATH = '/api/v1/session'
 
 /** The session: undefined until the service has answered, null without one. */
 export const session = signal<Session | null | undefined>(undefined)
 
-/** Why the last sign-in without a form failed, or an empty string. */
-export const sessionProblem = signal('')
+/** What the sign-in page says, besides the form; null if there is nothing to say. */
+export const sessionNote = signal<SessionNote | null>(null)
 
 /** Returns whether the session's role includes another. Pages hide the controls that a role may not use. */
 export function may(role: Role): boolean {
@@ -21,7 +22,9 @@ export function may(role: Role): boolean {
  * The code is removed from the address and from the history before it is used.
  */
 export async function beginSession(): Promise<void> {
-  whenSessionEnds(() => {
+  whenSessionEnds((refusal) => {
+    // Several requests can be refused at once. The note of the first one stays.
+    if (session.value !== null) sessionNote.value = endNote(refusal, session.value !== undefined)
     accept(null)
   })
   whenSessionIsReplaced(async () => accept(await getJson<Session>(PATH)))
@@ -36,35 +39,38 @@ export async function beginSession(): Promise<void> {
 async function resume(code: string | undefined): Promise<void> {
   try {
     accept(code === undefined ? await getJson<Session>(PATH) : await exchange({ code }))
-    sessionProblem.value = ''
+    sessionNote.value = null
   } catch (error) {
     // A used link that is opened again may well be one that this browser has used, and any page can open a link.
     if (code !== undefined) {
       await resume(undefined)
       if (session.value === null) {
-        sessionProblem.value = isRefused(error)
-          ? 'This sign-in link is no longer valid. Sign in with an API key.'
-          : textOf(error)
+        sessionNote.value = failed(
+          isRefused(error) ? 'This sign-in link is no longer valid. Sign in with an API key.' : textOf(error),
+        )
       }
       return
     }
     accept(null)
-    if (!isRefused(error)) sessionProblem.value = textOf(error)
+    if (!isRefused(error)) sessionNote.value = failed(textOf(error))
   }
 }
+
+const failed = (text: string): SessionNote => ({ meaning: 'failed', text })
 
 const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
 /** Signs in with an API key, which is not kept. @throws {ApiError} */
 export async function signIn(apiKey: string): Promise<void> {
   const begun = await exchange({ api_key: apiKey })
-  sessionProblem.value = ''
+  sessionNote.value = null
   accept(begun)
 }
 
 /** Ends the session in the service and in the page. @throws {ApiError} */
 export async function signOut(): Promise<void> {
   await sendJson('DELETE', PATH)
+  sessionNote.value = signedOut
   accept(null)
 }
 

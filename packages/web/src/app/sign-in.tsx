@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
 import { Notice } from '../components/page-states.tsx'
 import { Mark } from './icons.tsx'
-import { sessionProblem, signIn } from './session.ts'
+import { sessionNote, signIn } from './session.ts'
+import type { SessionNote } from './session-note.ts'
 
 /** The form that signs in with an API key. It stands on every path without a session, and the path stays. */
 export function SignIn() {
@@ -19,14 +20,14 @@ export function SignIn() {
     if (key === '' || isBusy) return
     setBusy(true)
     setProblem('')
-    sessionProblem.value = ''
+    sessionNote.value = null
     signIn(key).catch((error: unknown) => {
       setBusy(false)
       setProblem(problemOf(error))
       field.current?.select()
     })
   }
-  const shown = problem === '' ? sessionProblem.value : problem
+  const note: SessionNote | null = problem === '' ? sessionNote.value : { meaning: 'failed', text: problem }
   return (
     <div class="door">
       <main id="main">
@@ -59,9 +60,9 @@ export function SignIn() {
             <button class="btn primary" type="submit" disabled={isBusy}>
               Sign in
             </button>
-            {shown === '' ? null : (
-              <Notice meaning="failed" role="alert">
-                {shown}
+            {note === null ? null : (
+              <Notice meaning={note.meaning} role={note.meaning === 'failed' ? 'alert' : 'status'}>
+                {note.text}
               </Notice>
             )}
             <p class="hint">

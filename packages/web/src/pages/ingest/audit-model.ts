@@ -71,6 +71,7 @@ function textOf({ event, before, after }: AuditEvent): string {
       ? `Refused ${operation}, role too low`
       : `Refused ${operation}, no valid key`
   }
+  if (event === 'session.ended' && textAt(after, 'by') === 'too_many') return 'Session ended, its key has too many'
   if (event === 'token.updated') return `Token changed${changedFields(before, after)}`
   return Object.hasOwn(texts, event) ? texts[event]! : event
 }
