@@ -34,6 +34,7 @@ function admitAll(upstream: Upstream, streams: boolean): Ingest {
     Math.min(given ?? Number.POSITIVE_INFINITY, performance.now() + 10_000)
   return {
     admit: () => admittedWithoutToken,
+    recordWrongPath: () => {},
     maxBufferedBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
     refusalBeforeBody: () => undefined,
     reserve: () => undefined,

@@ -180,6 +180,7 @@ const readyReport: ReadinessReport = {
   requests: 0,
   would_reject: 0,
   clients: [],
+  wrong_paths: [],
   unused_tokens: [],
   expiring_tokens: [],
   processes: { reported: 2, live: 2 },

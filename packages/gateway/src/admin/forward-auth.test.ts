@@ -5,6 +5,7 @@ import type { Admission, AdmissionRequest, Admitted } from '../contract/admissio
 import type { Refusal } from '../contract/refusals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
 import { tokenRecord } from '../contract/token-record.harness.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
 import { type CheckAnswer, type ForwardAuthParts, forwardAuth, loopbackProxies } from './forward-auth.ts'
 
 const token = tokenRecord({ name: 'Läufer', signals: new Set(['traces']), tenant: 'blue' })
@@ -208,6 +209,21 @@ describe('the requested path', () => {
 
   test('E-10: before the tokens are read, the answer is retryable', () => {
     expect(ask(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
+  })
+
+  test('reports a check of a path that accepts no telemetry, with the right path', () => {
+    const sent: WrongPathRequest[] = []
+    const rest = { recordWrongPath: (request: WrongPathRequest) => sent.push(request) }
+    const { answer } = ask(verified, { url: '/forward-auth/v1/trace', headers: { Authorization: 'Bearer good' } }, rest)
+    expect(answer.status).toBe(403)
+    expect(sent).toMatchObject([
+      {
+        transport: 'forward-auth',
+        path: '/v1/trace',
+        credential: { kind: 'bearer', value: 'good' },
+        suggestion: { signal: 'traces', paths: ['/v1/traces'] },
+      },
+    ])
   })
 
   test('answers 404 for other paths', () => {

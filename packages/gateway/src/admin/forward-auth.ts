@@ -8,6 +8,8 @@ import { type Refusal, refusalTable } from '../contract/refusals.ts'
 import { retryAfterSeconds } from '../contract/retry-after.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
+import { suggestPath } from '../contract/suggest-path.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
 import { checkFailed } from '../ingest/admission-controller.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
@@ -32,6 +34,8 @@ export interface ForwardAuthParts {
    * or 0.
    */
   readonly onAdmitted?: (admitted: Admitted, signal: IngestSignal, bytes: number) => void
+  /** Called for each check of a path that accepts no telemetry. */
+  readonly recordWrongPath?: (request: WrongPathRequest) => void
   readonly nowMs: () => number
   readonly random: Random
   readonly log: Log
@@ -98,24 +102,26 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     if (target === undefined) return notFound
     const { proxy, original } = target
     const form = original?.startsWith('/opentelemetry.') ? 'text' : (headers.encoding ?? 'json')
-    const { route, queryCredential } = original === undefined ? noRoute : paths.find(original)
-    if (route === undefined || route === 'health') return answerOtherPath(proxy, form)
-
+    if (original === undefined) return answerOtherPath(proxy, form)
+    const { route, path, queryCredential } = paths.find(original)
     const head = queryCredential === undefined ? headers : headReader.read(rawHeaders, queryCredential)
     const client = lastForwardedFor(head.forwarded)
     const declaredBytes =
       proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
-    const admission = parts.admit({
+    const checked = {
       transport: 'forward-auth',
-      signal: route,
       credential: head.credential,
-      origin: head.origin,
-      certificateNames: undefined,
       source: client !== undefined && isIP(client) !== 0 ? client : peer,
       userAgent: head.userAgent,
       requestId: head.requestId,
       declaredBytes,
-    })
+    } as const
+    if (route === undefined || route === 'health') {
+      const key = path.startsWith('/opentelemetry.') ? 'grpcMethod' : 'httpPath'
+      parts.recordWrongPath?.({ ...checked, path, suggestion: suggestPath(path, key) })
+      return answerOtherPath(proxy, form)
+    }
+    const admission = parts.admit({ ...checked, signal: route, origin: head.origin, certificateNames: undefined })
     if (!admission.admitted) return refused(admission.refusal, proxy, form)
     if (admission.token !== undefined) parts.onAdmitted?.(admission, route, declaredBytes ?? 0)
     return allowed(admission, proxy)
@@ -166,7 +172,6 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 }
 
-const noRoute = { route: undefined, queryCredential: undefined }
 const unverified = { 'x-ingest-auth': 'unverified' }
 
 /** `text` is for gRPC: Envoy copies the body into `grpc-message`. */

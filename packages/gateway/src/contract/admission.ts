@@ -19,6 +19,9 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
+/** The reason in metrics and the access log for a request with a valid token on a path that accepts no telemetry. */
+export const WRONG_PATH = 'path'
+
 /** The facts of a request that decide its admission, known before its body is read. */
 export interface AdmissionRequest {
   readonly transport: Transport | 'forward-auth'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TokenSummary } from '../tokens/token-summaries.ts'
-import type { Client, ClientStatsReport } from './client-stats.ts'
+import type { Client } from './client-stats.ts'
 import { mergeClientStats } from './merge-client-stats.ts'
 import { readinessReport } from './readiness.ts'
 
@@ -34,7 +34,7 @@ const minute = (minutesAgo: number, requests: number, wouldReject: number) => ({
   requests,
   wouldReject,
 })
-const quiet: ClientStatsReport = { minutes: [minute(5, 10, 0)], clients: [] }
+const quiet = { minutes: [minute(5, 10, 0)], clients: [], wrongPaths: [] }
 
 test('is ready if no request would have been refused and a valid token lasts a week', () => {
   expect(readinessReport(quiet, [token()], DAY_MS, NOW_MS)).toEqual({
@@ -44,6 +44,7 @@ test('is ready if no request would have been refused and a valid token lasts a w
     requests: 10,
     would_reject: 0,
     clients: [],
+    wrong_paths: [],
     unused_tokens: [],
     expiring_tokens: [],
     blockers: [],
@@ -51,7 +52,8 @@ test('is ready if no request would have been refused and a valid token lasts a w
 })
 
 test('lists the clients that enforcement would refuse, and counts requests in the window only', () => {
-  const clientStats: ClientStatsReport = {
+  const clientStats = {
+    wrongPaths: [],
     minutes: [minute(1, 5, 2), minute(60, 5, 1), minute(61, 100, 50)],
     clients: [
       client({ count: 1, serviceNames: ['cart'], tokenId: 'b', reason: 'expired' }),
@@ -82,7 +84,7 @@ test('lists the clients that enforcement would refuse, and counts requests in th
 
 test('lists at most 100 clients, the busiest ones', () => {
   const clients = Array.from({ length: 150 }, (_, count) => client({ network: `10.0.${count}.0/24`, count }))
-  const report = readinessReport({ minutes: [], clients }, [token()], DAY_MS, NOW_MS)
+  const report = readinessReport({ minutes: [], clients, wrongPaths: [] }, [token()], DAY_MS, NOW_MS)
   expect(report.clients).toHaveLength(100)
   expect(report.clients[0]?.count).toBe(149)
   expect(report.clients[99]?.count).toBe(50)

@@ -1,6 +1,7 @@
 import { rfc3339 } from '../contract/rfc3339.ts'
 import type { TokenSummary } from '../tokens/token-summaries.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
+import type { WrongPath } from './wrong-paths.ts'
 
 /** The report as JSON, with the processes that it is about. */
 export interface ReadinessReport extends ObservedReadiness {
@@ -20,6 +21,8 @@ export interface ObservedReadiness {
   readonly would_reject: number
   /** At most 100 clients, those with the most requests first. */
   readonly clients: readonly ReadinessClient[]
+  /** Requests with a valid token on a path that accepts no telemetry, those with the most requests first. They are refused in every mode. */
+  readonly wrong_paths: readonly WrongPathRow[]
   /** Valid tokens that were not used in the window. */
   readonly unused_tokens: readonly {
     readonly id: string
@@ -49,6 +52,20 @@ export interface ReadinessClient {
   readonly count: number
 }
 
+export interface WrongPathRow {
+  readonly network: string
+  readonly user_agent: string
+  readonly transport: string
+  /** The path that was sent, without its query; empty if it contains a secret. */
+  readonly path: string
+  /** The path to send to. All paths, if the wrong one does not name a signal. */
+  readonly right_paths: readonly string[]
+  readonly token_id: string
+  readonly first_seen: string
+  readonly last_seen: string
+  readonly count: number
+}
+
 export interface Blocker {
   readonly code: 'would_reject' | 'no_valid_token' | 'valid_tokens_end_soon'
   readonly message: string
@@ -65,7 +82,7 @@ const MAX_CLIENTS = 100
  * `startedMs` is the time since which all processes that accept telemetry have been running.
  */
 export function readinessReport(
-  clientStats: ClientStatsReport,
+  clientStats: ClientStatsReport & { readonly wrongPaths: readonly WrongPath[] },
   tokens: readonly TokenSummary[],
   windowMs: number,
   nowMs: number,
@@ -91,6 +108,11 @@ export function readinessReport(
       .toSorted((a, b) => b.count - a.count || b.lastSeenMs - a.lastSeenMs)
       .slice(0, MAX_CLIENTS)
       .map(toClientJson),
+    wrong_paths: clientStats.wrongPaths
+      .filter(({ lastSeenMs }) => lastSeenMs >= windowStartMs)
+      .toSorted((a, b) => b.count - a.count || b.lastSeenMs - a.lastSeenMs)
+      .slice(0, MAX_CLIENTS)
+      .map(toWrongPathJson),
     unused_tokens: valid
       .filter(({ lastUsedAtMs }) => lastUsedAtMs === undefined || lastUsedAtMs < windowStartMs)
       .map(({ id, name, lastUsedAtMs }) => ({
@@ -133,6 +155,20 @@ function toClientJson(client: Client): ReadinessClient {
     first_seen: rfc3339(client.firstSeenMs),
     last_seen: rfc3339(client.lastSeenMs),
     count: client.count,
+  }
+}
+
+function toWrongPathJson(row: WrongPath): WrongPathRow {
+  return {
+    network: row.network,
+    user_agent: row.userAgent,
+    transport: row.transport,
+    path: row.path,
+    right_paths: row.rightPaths,
+    token_id: row.tokenId,
+    first_seen: rfc3339(row.firstSeenMs),
+    last_seen: rfc3339(row.lastSeenMs),
+    count: row.count,
   }
 }
 

@@ -5,8 +5,10 @@ import { type Refusal, type RefusalKind, refusalTable } from '../contract/refusa
 import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { Snapshot } from '../contract/snapshot.ts'
 import type { TokenRecord } from '../contract/token-record.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
 import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
 import type { ClientSketch } from '../enforcement/client-sketch.ts'
+import type { WrongPaths } from '../enforcement/wrong-paths.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -21,6 +23,7 @@ export interface AdmissionControllerParts {
   readonly rules: AdmissionRules
   readonly limiter: Limiter
   readonly clientStats: ClientSketch
+  readonly wrongPaths: WrongPaths
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
   readonly route: (token: TokenRecord) => TenantRoute
@@ -46,6 +49,32 @@ export class AdmissionController {
       log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
       return { admitted: false, refusal: { ...checkFailed, retryAfterSeconds: retryAfterSeconds(rules.random) } }
     }
+  }
+
+  /** Makes a request on a wrong path visible to the operator if its token is valid. Never throws. */
+  recordWrongPath(request: WrongPathRequest): void {
+    try {
+      this.#recordWrongPath(request)
+    } catch (error) {
+      this.#parts.log.error(
+        { event: 'admission.failed', err: error },
+        'a request on a wrong path could not be recorded',
+      )
+    }
+  }
+
+  #recordWrongPath(request: WrongPathRequest): void {
+    const { clock, snapshot: currentSnapshot, rules, authenticator, wrongPaths, metrics, accessLog } = this.#parts
+    const { credential, transport, suggestion } = request
+    if (credential.kind !== 'bearer') return
+    const nowMs = clock.nowMs()
+    const snapshot = currentSnapshot()
+    if (snapshot === undefined || snapshotUnavailable(snapshot, nowMs, rules) !== undefined) return
+    const verdict = authenticator.identify(credential, snapshot, nowMs)
+    if (!verdict.allowed) return
+    wrongPaths.record(request, verdict.token, nowMs)
+    metrics.wrongPath(suggestion.signal, transport, snapshot.mode)
+    accessLog.wrongPath(request, verdict.token.id, nowMs)
   }
 
   #admit(admissionRequest: AdmissionRequest): Admission {

@@ -13,6 +13,7 @@ import type { TokenRecord } from '../contract/token-record.ts'
 import type { Transport } from '../contract/transport.ts'
 import type { Upstream } from '../contract/upstream.ts'
 import { upstreamDeadlineMs } from '../contract/upstream-deadline.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
 import type { ClientSketch } from '../enforcement/client-sketch.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -65,6 +66,10 @@ export class Gate implements Ingest {
 
   admit(admissionRequest: AdmissionRequest): Admission {
     return this.#parts.admissionController.admit(admissionRequest)
+  }
+
+  recordWrongPath(request: WrongPathRequest): void {
+    this.#parts.admissionController.recordWrongPath(request)
   }
 
   maxBufferedBytes(call: ExportCall): number {

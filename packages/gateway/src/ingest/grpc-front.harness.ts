@@ -49,6 +49,8 @@ export class ScriptedIngest implements Ingest {
     return this.admission
   }
 
+  recordWrongPath(): void {}
+
   maxBufferedBytes(): number {
     return this.buffersBodies ? Number.POSITIVE_INFINITY : 0
   }

@@ -7,6 +7,7 @@ import type { ExportObserver } from '../contract/export-ending.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import type { RequestHead } from '../contract/request-head.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import { describeSuggestion, suggestPath } from '../contract/suggest-path.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import type { Http2Head } from '../http2/request-head.ts'
 import { parseGrpcTimeout } from '../wire/grpc-wire.ts'
@@ -45,7 +46,6 @@ const signalOfMethod: Readonly<Record<string, IngestSignal>> = Object.assign(
 )
 
 const error = (code: number, message: string): GrpcError => ({ code, message, retryDelayMs: undefined })
-const unknownMethod = error(GrpcCode.UNIMPLEMENTED, 'unknown method')
 const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
 
 const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
@@ -110,7 +110,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const { path, method, contentType, rawHeaders } = grpcHead
     const signal = signalOfMethod[path]
     if (signal === undefined) {
-      if (!this.#parts.health.handle(stream, path)) sendError(stream, unknownMethod)
+      if (!this.#parts.health.handle(stream, path)) this.#unknownMethod(stream, grpcHead, peer)
       return
     }
     if (method !== 'POST') {
@@ -140,6 +140,20 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     else if (!isProtobuf(contentType)) this.#refuse(stream, admissionRequest, admission, notProtobuf)
     else if (!isAccepted(grpcHead.grpcEncoding)) this.#refuse(stream, admissionRequest, admission, unknownEncoding)
     else this.#export(stream, admissionRequest, admission, grpcHead, head.forwarded)
+  }
+
+  #unknownMethod(stream: Http2Stream, grpcHead: Http2Head, peer: Peer): void {
+    const path = grpcHead.path.split('?', 1)[0]!
+    const suggestion = suggestPath(path, 'grpcMethod')
+    if (!peer.isReserved) {
+      grpcHead.interpreted ??= this.#interpret(grpcHead.rawHeaders, peer)
+      const { credential, userAgent, requestId, declaredBytes } = grpcHead.interpreted
+      const { source } = peer
+      const transport = 'grpc'
+      const sent = { transport, path, suggestion, credential, source, userAgent, requestId, declaredBytes } as const
+      this.#parts.ingest.recordWrongPath(sent)
+    }
+    sendError(stream, error(GrpcCode.UNIMPLEMENTED, `unknown method. ${describeSuggestion(suggestion)}`))
   }
 
   /** Reads the headers, without those of gRPC itself, and with the credential of the last request if it is the same. */

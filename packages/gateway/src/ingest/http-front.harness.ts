@@ -63,6 +63,8 @@ export class TestIngest implements Ingest {
     return { admitted: false, refusal }
   }
 
+  recordWrongPath(): void {}
+
   maxBufferedBytes({ declaredBytes }: ExportCall): number {
     return declaredBytes === undefined ? this.unknownLengthBufferLimitBytes : this.bufferLimitBytes
   }

@@ -7,6 +7,8 @@ export type PathRoute = IngestSignal | 'health'
 export interface RequestTarget {
   /** `undefined` if the path is unknown. */
   readonly route: PathRoute | undefined
+  /** The path without its query, decoded if it can be decoded. */
+  readonly path: string
   /** The value of the query parameter for credentials. */
   readonly queryCredential: string | undefined
 }
@@ -37,18 +39,20 @@ export class PathTable {
   }
 
   #add(path: string, route: PathRoute): void {
-    this.#targets.set(path, { route, queryCredential: undefined })
+    this.#targets.set(path, { route, path, queryCredential: undefined })
   }
 
   #findDecoded(requestTarget: string): RequestTarget {
     const origin = originForm(requestTarget)
     const queryAt = origin.indexOf('?')
-    const path = decoded(queryAt === -1 ? origin : origin.slice(0, queryAt))
-    const route = path === undefined ? undefined : this.#targets.get(path)?.route
-    if (!this.#readsQuery || queryAt === -1) return { route, queryCredential: undefined }
+    const sentPath = queryAt === -1 ? origin : origin.slice(0, queryAt)
+    const decodedPath = decoded(sentPath)
+    const route = decodedPath === undefined ? undefined : this.#targets.get(decodedPath)?.route
+    const path = decodedPath ?? sentPath
+    if (!this.#readsQuery || queryAt === -1) return { route, path, queryCredential: undefined }
     const values = new URLSearchParams(origin.slice(queryAt + 1)).getAll(CREDENTIAL_PARAMETER)
     // Several values are joined with a space, which makes the credential malformed.
-    return { route, queryCredential: values.length === 0 ? undefined : values.join(' ') }
+    return { route, path, queryCredential: values.length === 0 ? undefined : values.join(' ') }
   }
 }
 

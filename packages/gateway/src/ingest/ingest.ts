@@ -3,6 +3,7 @@ import type { Admission, AdmissionRequest } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
 
 /** A body that is still arriving, so that it can be refused. */
 export interface RefusableBody {
@@ -15,6 +16,8 @@ export interface RefusableBody {
 export interface Ingest {
   /** Decides whether a request is admitted, before its body is read. Synchronous and cheap. */
   admit(admissionRequest: AdmissionRequest): Admission
+  /** Counts, logs and reports a request on a wrong path if its token is valid. The caller refuses it. Must not throw. */
+  recordWrongPath(request: WrongPathRequest): void
   /** Returns the longest body to be buffered and sent with `sendBuffered`; a longer one is sent with `sendStream`. */
   maxBufferedBytes(call: ExportCall): number
   /** Returns a refusal if there is no room even for the beginning of the body, so that the body need not be read (X-3). */

@@ -3,6 +3,7 @@ import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export
 import type { Refusal } from '../contract/refusals.ts'
 import type { RequestHead } from '../contract/request-head.ts'
 import type { IngestSignal } from '../contract/signals.ts'
+import { describeSuggestion, suggestPath } from '../contract/suggest-path.ts'
 import type { Cors } from './cors.ts'
 import type { RequestTarget } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
@@ -71,7 +72,7 @@ export class RequestValidator {
 
   validate(
     head: RequestHead,
-    { route }: RequestTarget,
+    { route, path }: RequestTarget,
     request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
   ): RequestVerdict {
@@ -81,7 +82,7 @@ export class RequestValidator {
     if (head.transferCodings !== '' && head.transferCodings !== 'chunked') {
       return broken('The only supported transfer coding is chunked.')
     }
-    if (route === undefined) return refused({ kind: 'not_found', message: 'There is nothing at this path.' })
+    if (route === undefined) return this.#wrongPath(head, path, request.peer)
     if (route === 'health') return this.#health(request.method)
     if (request.peer.isReserved) return refused(tooManyConnections)
     if (request.method === 'OPTIONS') return this.#preflight(head, request.rawHeaders)
@@ -124,6 +125,18 @@ export class RequestValidator {
     return refusal === undefined
       ? { kind: 'receive', admissionRequest, call, isEmpty: false }
       : refused(refusal, noHeaders, admissionRequest, call)
+  }
+
+  /** The text does not depend on the credential, so that it does not reveal whether a token is valid. */
+  #wrongPath(head: RequestHead, path: string, { source, isReserved }: Peer): RequestVerdict {
+    const suggestion = suggestPath(path)
+    const { credential, userAgent, requestId, declaredBytes } = head
+    if (!isReserved) {
+      const transport = 'http'
+      const sent = { transport, path, suggestion, credential, source, userAgent, requestId, declaredBytes } as const
+      this.#rules.ingest.recordWrongPath(sent)
+    }
+    return refused({ kind: 'not_found', message: `There is nothing at this path. ${describeSuggestion(suggestion)}` })
   }
 
   #preflight(head: RequestHead, rawHeaders: readonly string[]): RequestVerdict {

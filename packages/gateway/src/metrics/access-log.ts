@@ -1,6 +1,9 @@
 import type { Log, Random } from '@penstock/runtime'
-import type { AdmissionRequest, Reason } from '../contract/admission.ts'
-import type { RefusalKind } from '../contract/refusals.ts'
+import { type AdmissionRequest, type Reason, WRONG_PATH } from '../contract/admission.ts'
+import { type RefusalKind, refusalTable } from '../contract/refusals.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import type { WrongPathRequest } from '../contract/wrong-path.ts'
+import { pathForReport } from '../enforcement/wrong-paths.ts'
 import { LineThrottle } from './line-throttle.ts'
 
 /** Clients choose their request ids, so only ids that can neither break nor fill a line are logged. */
@@ -59,6 +62,26 @@ export class AccessLog {
     )
   }
 
+  /** Logs a request with the valid token `tokenId` on a wrong path, limited as refusals are. */
+  wrongPath(request: WrongPathRequest, tokenId: string, nowMs: number): void {
+    const { source, transport, suggestion, declaredBytes: bytes } = request
+    const suppressed = this.#throttle.suppressedBefore(source, WRONG_PATH, tokenId, nowMs)
+    if (suppressed < 0) return
+    const status = refusalTable.not_found[transport === 'grpc' ? 'grpc' : 'http']
+    const presented = { ...request, signal: suggestion.signal }
+    this.#log.warn(
+      {
+        event: 'ingest.refused',
+        reason: WRONG_PATH,
+        path: pathForReport(request),
+        right_paths: suggestion.paths,
+        ...this.#fieldsOf(presented, tokenId, { status, bytes, upstreamMs: undefined }),
+        ...(suppressed > 0 && { suppressed }),
+      },
+      'a request with a valid token was sent to a path that accepts no telemetry',
+    )
+  }
+
   accepted(presented: AdmissionRequest, tokenId: string | undefined, ending: Ending): void {
     if (!this.logsAccepted) return
     this.#log.info(
@@ -77,7 +100,11 @@ export class AccessLog {
     }
   }
 
-  #fieldsOf(presented: AdmissionRequest, tokenId: string | undefined, { status, bytes, upstreamMs }: Ending) {
+  #fieldsOf(
+    presented: Pick<AdmissionRequest, 'requestId' | 'source' | 'transport'> & { signal: IngestSignal | undefined },
+    tokenId: string | undefined,
+    { status, bytes, upstreamMs }: Ending,
+  ) {
     const { requestId } = presented
     return {
       request_id: requestId !== undefined && usableRequestId.test(requestId) ? requestId : this.#ownId(),

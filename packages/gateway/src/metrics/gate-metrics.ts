@@ -1,4 +1,4 @@
-import { type AdmissionRequest, type Reason, reasons } from '../contract/admission.ts'
+import { type AdmissionRequest, type Reason, reasons, WRONG_PATH } from '../contract/admission.ts'
 import type { Outcome } from '../contract/export-ending.ts'
 import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
@@ -79,6 +79,12 @@ export class GateMetrics {
       this.#decisions[at] = cell
     }
     cell.value += 1
+  }
+
+  /** Counts a request with a valid token on a wrong path. `signal` is `undefined` if the path does not tell the signal. */
+  wrongPath(signal: IngestSignal | undefined, transport: CheckedTransport, mode: EnforcementMode): void {
+    const labels = { signal: signal ?? 'unknown', transport, mode, decision: 'reject', reason: WRONG_PATH }
+    this.registry.cell('otelcol_ingestauth_decisions', labels).value += 1
   }
 
   answered(outcome: Outcome, transport: Transport): void {

@@ -1,4 +1,4 @@
-import { reasons } from '../contract/admission.ts'
+import { reasons, WRONG_PATH } from '../contract/admission.ts'
 import { instruments } from './instruments.ts'
 
 const aggregationText = { sum: 'sum', min: 'least', max: 'greatest' }
@@ -31,7 +31,8 @@ and \`_total\` itself.
 
 Labels are bounded: a token appears in a label only after its secret was verified, and an instrument has at most 20,000 series. Beyond
 that limit, new series are counted together in one without labels, and new gauges are dropped. \`reason\` is absent if the credential
-was valid; otherwise it is one of ${reasons.map(code).join(', ')}.
+was valid; otherwise it is one of ${reasons.map(code).join(', ')}. It is ${code(WRONG_PATH)} for a request with a valid token on a path that
+accepts no telemetry, which is refused in every mode; \`signal\` is then the signal that the path names, or \`unknown\`.
 
 ${table(['Metric', 'Kind', 'Unit', 'Labels', 'Across processes', 'Meaning'], rows)}
 

@@ -1,4 +1,5 @@
 import type { ClientStatsReport } from '../enforcement/client-stats.ts'
+import type { WrongPath } from '../enforcement/wrong-paths.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 
 /** A process that accepts telemetry, as the management side sees it: this process or a worker. */
@@ -14,6 +15,7 @@ export interface IngestPlane {
 export interface PlaneReport {
   readonly metrics: MetricsReport
   readonly clientStats: ClientStatsReport
+  readonly wrongPaths: readonly WrongPath[]
   /** The time since which it accepts telemetry. */
   readonly startedMs: number
   /** `blind` means that the store has been unreadable for so long that all requests are refused as retryable (T-14). */

@@ -12,6 +12,7 @@ import type { EnforcementMode } from '../contract/snapshot.ts'
 import type { Transport } from '../contract/transport.ts'
 import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
+import { WrongPaths } from '../enforcement/wrong-paths.ts'
 import { AdmissionController } from '../ingest/admission-controller.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
@@ -95,6 +96,7 @@ class Plane implements OpenPlane {
   readonly #watch: SnapshotWatch
   readonly #metrics = new GateMetrics()
   readonly #clientStats: ClientSketch
+  readonly #wrongPaths = new WrongPaths()
   readonly #limiter = new Limiter()
   readonly #budget: InFlightBudget
   readonly #accessLog: AccessLog
@@ -123,6 +125,7 @@ class Plane implements OpenPlane {
       rules: { maxStaleMs: config.maxStaleMs, warnOfExpiry: config.warnOfExpiry, warned: new WarningMemory(), random },
       limiter: this.#limiter,
       clientStats: this.#clientStats,
+      wrongPaths: this.#wrongPaths,
       metrics: this.#metrics,
       accessLog: this.#accessLog,
       route: (token) => routeOf(token, config),
@@ -238,6 +241,7 @@ class Plane implements OpenPlane {
     return {
       metrics: this.#metrics.report(),
       clientStats: this.#clientStats.report(),
+      wrongPaths: this.#wrongPaths.report(),
       startedMs: this.#startedMs,
       state: this.#currentState(),
       isStoreFailing: this.#watch.isFailing,

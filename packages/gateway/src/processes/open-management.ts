@@ -14,6 +14,7 @@ import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
 import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
 import { mergeClientStats } from '../enforcement/merge-client-stats.ts'
 import { readinessReport } from '../enforcement/readiness.ts'
+import { mergeWrongPaths } from '../enforcement/wrong-paths.ts'
 import type { OwnTelemetrySettings } from '../metrics/own-telemetry.ts'
 import { prometheusContentType, prometheusText } from '../metrics/prometheus-text.ts'
 import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
@@ -107,11 +108,12 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
       const clientStats = mergeClientStats(planeReports.map((report) => report.clientStats))
+      const wrongPaths = mergeWrongPaths(planeReports.map((report) => report.wrongPaths))
       const startedMs = Math.max(...planeReports.map((report) => report.startedMs))
       const nowMs = clock.nowMs()
       const live = await listLiveInstances(db, nowMs)
       return {
-        ...readinessReport(clientStats, await listTokenSummaries(db), windowMs, nowMs, startedMs),
+        ...readinessReport({ ...clientStats, wrongPaths }, await listTokenSummaries(db), windowMs, nowMs, startedMs),
         processes: { reported: planeReports.length, live: live.length },
       }
     },
@@ -123,6 +125,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         forwardAuth({
           ...config,
           admit: (presented) => forwardAuthPlane.admissionController.admit(presented),
+          recordWrongPath: (request) => forwardAuthPlane.admissionController.recordWrongPath(request),
           mode: () => forwardAuthPlane.mode,
           proxies: options.forwardAuthProxies,
           onAdmitted: (admitted, signal, bytes) => forwardAuthPlane.forwardAuthUsed(admitted, signal, bytes),

@@ -23,6 +23,7 @@ function planeOf(connections: number): ScriptedPlane {
     answer: async () => ({
       metrics: registry.report(),
       clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
+      wrongPaths: [],
       state: 'ready',
       startedMs: 0,
       isStoreFailing: false,

@@ -20,6 +20,7 @@ function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitt
 const report: PlaneReport = {
   metrics: { series: [] } as unknown as PlaneReport['metrics'],
   clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
+  wrongPaths: [],
   state: 'ready',
   startedMs: 0,
   isStoreFailing: false,
