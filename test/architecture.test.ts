@@ -9,9 +9,10 @@ const mayImport: Record<string, readonly string[]> = {
   runtime: [],
   otlp: ['json'],
   db: [],
-  converter: ['otlp'],
+  forges: [],
+  converter: ['forges', 'otlp'],
   delivery: ['db', 'runtime'],
-  exporter: ['converter', 'db', 'delivery', 'http', 'json', 'otlp', 'runtime'],
+  exporter: ['converter', 'db', 'delivery', 'forges', 'http', 'json', 'otlp', 'runtime'],
   http: ['json', 'runtime'],
   markup: ['runtime'],
   core: ['db', 'runtime'],
@@ -28,6 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
     'db',
     'delivery',
     'exporter',
+    'forges',
     'gateway',
     'graphql',
     'http',
@@ -102,6 +104,7 @@ const forbiddenModules: Record<string, RegExp> = {
   json: /^node:/,
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
+  forges: /^node:/,
 }
 
 /** Returns the package of an import: `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
@@ -111,6 +114,16 @@ function libraryOf(specifier: string): string {
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 }
+
+/** The entries of packages that have more than one, such as `@penstock/forges/record`. */
+const entries = new Set(
+  packages.flatMap((name) => {
+    const { exports = {} } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
+      exports?: Record<string, unknown>
+    }
+    return Object.keys(exports).map((path) => `@penstock/${name}${path.slice(1)}`)
+  }),
+)
 
 test('every package has a row', () => {
   expect(Object.keys(mayImport).sort()).toEqual([...packages].sort())
@@ -146,9 +159,9 @@ describe.each(packages)('%s', (name) => {
     expect(strays).toEqual([])
   })
 
-  test('imports other packages by their entry, never by a path', () => {
+  test('imports other packages by their entries, never by another path', () => {
     const deep = sources.flatMap(({ imports }) => imports.filter((specifier) => /^@penstock\/[^/]+\//.test(specifier)))
-    expect(deep).toEqual([])
+    expect(deep.filter((specifier) => !entries.has(specifier))).toEqual([])
   })
 
   test('uses every declared dependency', () => {
@@ -166,6 +179,14 @@ test.each(Object.entries(forbiddenModules))('%s uses no files, sockets, clocks o
       const ambient = source.match(/\b(?:Date\.now|new Date\(\)|Math\.random|process\.|performance\.now)/g) ?? []
       return [...imports.filter((specifier) => world.test(specifier)), ...ambient].map((what) => `${file}: ${what}`)
     })
+  expect(strays).toEqual([])
+})
+
+test('the converter knows the form of a record, and no forge', () => {
+  const strays = sourcesOf('converter')
+    .filter(({ file }) => !isTest(file))
+    .flatMap(({ file, imports }) => imports.map((specifier) => `${file}: ${specifier}`))
+    .filter((line) => line.endsWith(': @penstock/forges'))
   expect(strays).toEqual([])
 })
 

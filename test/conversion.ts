@@ -1,4 +1,5 @@
-import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
+import { type Conversion, type ConvertOptionsInput, convert, resolveOptions } from '@penstock/converter'
+import { readInput } from '@penstock/forges'
 
 /** Returns the conversion of a single pipeline body. */
 export function conversionOf(body: unknown, options: ConvertOptionsInput = {}): Conversion {

@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type ConvertOptionsInput,
-  capturedBody,
-  groupRestJobs,
-  isRestJob,
-  OtherHookError,
-  parseLossless,
-  readInput,
-} from '@penstock/converter'
+import type { ConvertOptionsInput } from '@penstock/converter'
+import { capturedBody, groupRestJobs, isRestJob, OtherHookError, parseLossless, readInput } from '@penstock/forges'
 
 export const fixtures = join(import.meta.dirname, '../fixtures')
 export const pipelines = join(fixtures, 'pipelines')

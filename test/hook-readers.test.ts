@@ -1,12 +1,5 @@
-import {
-  type JobRecord,
-  type PipelineRecord,
-  parseDate,
-  parseLossless,
-  RecordError,
-  readInput,
-} from '@penstock/converter'
 import { DomainError, parseInput } from '@penstock/core'
+import { type JobRecord, type PipelineRecord, parseDate, parseLossless, RecordError, readInput } from '@penstock/forges'
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -12,7 +12,6 @@ import { metricTable } from '../converter/dist/metrics/metric-table.js'
 import { pointAttributes } from '../converter/dist/metrics/point-attributes.js'
 import { optionTable, profiles } from '../converter/dist/options.js'
 import { resourceAttributes } from '../converter/dist/resource-attributes.js'
-import { statusByAlias } from '../converter/dist/sources/status.js'
 import {
   changeStateByState,
   refinedResultByReason,
@@ -25,6 +24,7 @@ import { linkAttributes } from '../converter/dist/traces/link-attributes.js'
 import { pipelineAttributes } from '../converter/dist/traces/pipeline-attributes.js'
 import { stageAttributes } from '../converter/dist/traces/stage-attributes.js'
 import { PRODUCT_VERSION } from '../converter/dist/version.js'
+import { statusByAlias } from '../forges/dist/gitlab/status-words.js'
 import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
 import { createSchema, printedSchema } from '../graphql/dist/index.js'

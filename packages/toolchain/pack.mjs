@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
- * Writes the files of a release into a directory: the packages `penstock`, `@penstock/converter`, `@penstock/otlp` and
- * `@penstock/json` as npm packs them, a bill of materials of `penstock`, and the checksums of these files.
+ * Writes the files of a release into a directory: the packages `penstock`, `@penstock/converter`, `@penstock/forges`,
+ * `@penstock/otlp` and `@penstock/json` as npm packs them, a bill of materials of `penstock`, and the checksums of these files.
  *
  *   node pack.mjs [directory]   the default is `dist` in the checkout; the directory is emptied first
  *
@@ -22,7 +22,7 @@ const packages = join(root, 'packages')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const { version, description, engines, license } = read(join(root, 'package.json'))
 /** The packages that are published with their own modules and types, not as part of a bundle. */
-const libraries = ['converter', 'otlp', 'json']
+const libraries = ['converter', 'forges', 'otlp', 'json']
 const CHECKSUMS = 'SHA256SUMS'
 
 const target = resolve(process.argv[2] ?? join(root, 'dist'))
@@ -77,7 +77,7 @@ function stageCommand(directory) {
 
 /** Writes a library into a directory: its modules and types, and a manifest with exact versions of our other packages. */
 function stageLibrary(name, directory) {
-  const { name: fullName, description, dependencies = {} } = read(join(packages, name, 'package.json'))
+  const { name: fullName, description, exports, dependencies = {} } = read(join(packages, name, 'package.json'))
   const built = join(packages, name, 'dist')
   for (const file of readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((each) =>
     /\.(?:js|d\.ts)$/.test(each),
@@ -91,7 +91,8 @@ function stageLibrary(name, directory) {
   writeManifest(directory, {
     name: fullName,
     ...{ version, description, license, type: 'module', engines, sideEffects: false },
-    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    // The sources are not published.
+    exports: Object.fromEntries(Object.entries(exports).map(([path, { source, ...built }]) => [path, built])),
     files: ['dist'],
     dependencies: Object.fromEntries(
       Object.entries(dependencies).map(([needed, range]) => [needed, ours(needed) ? version : range]),

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { convert, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
+import { convert, resolveOptions } from '@penstock/converter'
+import { type PipelineRecord, readInput } from '@penstock/forges'
 import type { Metric } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'

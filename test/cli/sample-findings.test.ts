@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { convert, exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
+import { convert, exportDecision, resolveOptions } from '@penstock/converter'
+import { parseLossless, readInput } from '@penstock/forges'
 import { encodeRequest } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'

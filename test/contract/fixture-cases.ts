@@ -1,4 +1,5 @@
-import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
+import { type Conversion, type ConvertOptionsInput, convert, resolveOptions } from '@penstock/converter'
+import { readInput } from '@penstock/forges'
 import { bodiesOf, caseNames, variants } from '../fixtures.ts'
 
 /** The receipt time for all fixtures, because some have no time. */

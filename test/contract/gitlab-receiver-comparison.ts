@@ -1,4 +1,5 @@
-import { convert, exportDecision, parseLossless, RecordError, readInput, resolveOptions } from '@penstock/converter'
+import { convert, exportDecision, resolveOptions } from '@penstock/converter'
+import { parseLossless, RecordError, readInput } from '@penstock/forges'
 import { type AnyValue, decodeRequest, type KeyValue, type OtlpRequest, type Span } from '@penstock/otlp'
 import { type GitlabReceiver, startGitlabReceiver } from '../collector/gitlab-receiver.ts'
 import { receivedAtNs } from './fixture-cases.ts'

@@ -6,14 +6,8 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer'
-import {
-  type Conversion,
-  convert,
-  readInput,
-  toReadableLogRecords,
-  toReadableSpans,
-  toResourceMetrics,
-} from '@penstock/converter'
+import { type Conversion, convert, toReadableLogRecords, toReadableSpans, toResourceMetrics } from '@penstock/converter'
+import { readInput } from '@penstock/forges'
 import { decodeRequest, type Encoding, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-import { parseLossless, readInput } from '@penstock/converter'
 import { createPersonalToken, type DomainEvent, type Project } from '@penstock/core'
+import { parseLossless, readInput } from '@penstock/forges'
 import { type Listening, listen } from '@penstock/http'
 import { areas, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'

@@ -1,4 +1,5 @@
-import { convertChunks, parseLossless, RecordError, readInput, resolveOptions } from '@penstock/converter'
+import { convertChunks, resolveOptions } from '@penstock/converter'
+import { parseLossless, RecordError, readInput } from '@penstock/forges'
 import {
   decodeRequest,
   defaultChunkLimits,

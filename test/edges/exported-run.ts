@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Conversion,
-  type ConvertOptionsInput,
-  convert,
-  type PipelineRecord,
-  resolveOptions,
-  type Warnings,
-} from '@penstock/converter'
+import { type Conversion, type ConvertOptionsInput, convert, resolveOptions } from '@penstock/converter'
+import type { PipelineRecord, Warnings } from '@penstock/forges'
 import type {
   AnyValue,
   HistogramDataPoint,

@@ -1,4 +1,4 @@
-import { parseLossless, RecordError, readInput } from '@penstock/converter'
+import { parseLossless, RecordError, readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { bodiesOf } from '../fixtures.ts'
 import {

@@ -1,4 +1,4 @@
-import { RecordError } from '@penstock/converter'
+import { RecordError } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { conversionOf } from '../conversion.ts'
 import {

@@ -5,7 +5,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { convertChunks, parseLossless, readInput, resolveOptions } from '@penstock/converter'
+import { convertChunks, resolveOptions } from '@penstock/converter'
+import { parseLossless, readInput } from '@penstock/forges'
 import { defaultChunkLimits, RequestEncoder } from '@penstock/otlp'
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 import { atMost, reportBounds } from './bounds.ts'

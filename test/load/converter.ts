@@ -16,14 +16,12 @@ import {
 import {
   convert,
   convertChunks,
-  type PipelineRecord,
-  parseLossless,
-  readInput,
   resolveOptions,
   toReadableLogRecords,
   toReadableSpans,
   toResourceMetrics,
 } from '@penstock/converter'
+import { type PipelineRecord, parseLossless, readInput } from '@penstock/forges'
 import { defaultChunkLimits, type Encoding, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
 import { atMost, reportBounds } from './bounds.ts'
 import { compareWithGitlabReceiver } from './gitlab-receiver.ts'

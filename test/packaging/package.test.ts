@@ -150,13 +150,15 @@ describe('libraries', () => {
     writeFileSync(join(directory, 'package.json'), '{"type":"module","private":true}')
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const tools = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`)
-    npmInstall(directory, ...['penstock-json', 'penstock-otlp', 'penstock-converter'].map(packed.tarball), ...tools)
+    const ours = ['penstock-json', 'penstock-otlp', 'penstock-forges', 'penstock-converter']
+    npmInstall(directory, ...ours.map(packed.tarball), ...tools)
     writeFileSync(join(directory, 'hook.json'), readFileSync(caseFile('push-pipeline-five-jobs-three-stages')))
   })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   test.each([
     ['converter', /^\{"resourceSpans":\[.*\}$/],
+    ['forges', /^(?:[^\n]+: \w+(?:\n|$)){5}$/],
     ['otlp', /^hello took 250000000 ns\n\d+ bytes of protobuf\nrefused: .*resourceSpans/],
     ['json', /^the text is nested deeper than 100$/],
   ])('the program in the README of @penstock/%s is type-checked strictly and runs', (name, output) => {

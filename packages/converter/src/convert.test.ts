@@ -1,3 +1,4 @@
+import { type PipelineRecord, RecordError, readInput } from '@penstock/forges'
 import {
   decodeRequest,
   type HistogramDataPoint,
@@ -14,9 +15,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Conversion, convert, convertChunks } from './convert.ts'
 import { type ConvertOptionsInput, resolveOptions } from './options.ts'
-import type { PipelineRecord } from './record.ts'
-import { readInput } from './sources/input.ts'
-import { RecordError } from './sources/record-error.ts'
 
 const receivedAtNs = 1_790_000_000_000_000_000n
 

@@ -1,3 +1,4 @@
+import type { PipelineRecord } from '@penstock/forges/record'
 import type {
   ChunkHeader,
   ChunkLimits,
@@ -16,7 +17,6 @@ import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, metricsOf } from './metrics/data-points.ts'
 import { type ConvertOptions, resolveOptions } from './options.ts'
 import { type PlannedRun, planOf } from './plan.ts'
-import type { PipelineRecord } from './record.ts'
 import { jobRun, pipelineRun, traceId } from './run.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
 import type { Tally } from './text.ts'

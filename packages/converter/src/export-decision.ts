@@ -1,6 +1,5 @@
+import { isFinished, knownStatuses, type PipelineRecord } from '@penstock/forges/record'
 import type { ConvertOptions } from './options.ts'
-import type { PipelineRecord } from './record.ts'
-import { isFinished, knownStatuses } from './sources/status.ts'
 import { blockedStatuses } from './status-maps.ts'
 
 export type ExportDecision = { readonly kind: 'export' } | { readonly kind: 'skip'; readonly reason: string }

@@ -1,5 +1,6 @@
+import { readInput } from '@penstock/forges'
 import { expect, test } from 'vitest'
-import { type ConvertOptionsInput, convert, readInput, resolveOptions } from './index.ts'
+import { type ConvertOptionsInput, convert, resolveOptions } from './index.ts'
 
 const body = {
   pipeline: {

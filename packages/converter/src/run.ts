@@ -1,9 +1,14 @@
+import {
+  isChild,
+  type JobRecord,
+  type PipelineRecord,
+  RecordError,
+  type UpstreamPipeline,
+  type UserRecord,
+} from '@penstock/forges/record'
 import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import { type JobGroup, jobGroup } from './job-group.ts'
 import type { ConvertOptions } from './options.ts'
-import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
-import { RecordError } from './sources/record-error.ts'
-import { isChild } from './sources/roots.ts'
 import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
 import { newTally, type Tally } from './text.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'

@@ -1,5 +1,5 @@
+import type { FinishedStatus, KnownStatus } from '@penstock/forges/record'
 import { StatusCode } from '@penstock/otlp'
-import type { FinishedStatus, KnownStatus } from './sources/status.ts'
 
 /** The statuses of pipelines and jobs that wait for a person or for a scheduled time. */
 export const blockedStatuses = ['manual', 'scheduled'] as const

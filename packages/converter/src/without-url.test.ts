@@ -1,12 +1,6 @@
+import { type PipelineRecord, readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
-import {
-  type ConvertOptionsInput,
-  convert,
-  type PipelineRecord,
-  readInput,
-  recordInstance,
-  resolveOptions,
-} from './index.ts'
+import { type ConvertOptionsInput, convert, recordInstance, resolveOptions } from './index.ts'
 
 const run = { id: 31, status: 'success', created_at: '2026-01-05 10:00:00 UTC', finished_at: '2026-01-05 10:01:00 UTC' }
 

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
+import { type ConvertOptions, exportDecision, recordInstance } from '@penstock/converter'
 import {
-  type ConvertOptions,
-  exportDecision,
   type Input,
   type PipelineRecord,
   type PreviousExport,
   type Root,
-  recordInstance,
   rootOf,
   type Warnings,
   withRoot,
-} from '@penstock/converter'
+} from '@penstock/forges'
 
 /** The stored facts about the latest export of a pipeline. */
 export interface EarlierExport {

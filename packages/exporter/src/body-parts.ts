@@ -1,4 +1,4 @@
-import { type JobRecord, type PipelineRecord, RecordError, type Warnings } from '@penstock/converter'
+import { type JobRecord, type PipelineRecord, RecordError, type Warnings } from '@penstock/forges'
 import { digestOf } from './admission.ts'
 import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
 import { utf8Text } from './utf8-text.ts'

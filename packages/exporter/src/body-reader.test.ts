@@ -1,4 +1,4 @@
-import { RecordError } from '@penstock/converter'
+import { RecordError } from '@penstock/forges'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { digestOf } from './admission.ts'
 import { type BodyPart, bodyParts, joinBody } from './body-parts.ts'

@@ -1,5 +1,5 @@
-import { rootKey } from '@penstock/converter'
 import { RowInsertion } from '@penstock/db'
+import { rootKey } from '@penstock/forges'
 import type { Selectable, Transaction } from 'kysely'
 import type { EarlierExport, PipelineHistory } from './admission.ts'
 import { type PipelineNamespace, pipelineKey } from './export-key.ts'

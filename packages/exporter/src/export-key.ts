@@ -1,4 +1,4 @@
-import { rootKey } from '@penstock/converter'
+import { rootKey } from '@penstock/forges'
 import { type Signal, signalNames } from '@penstock/otlp'
 
 /** The namespace of pipeline ids: facts about a pipeline are stored per scope and instance. */

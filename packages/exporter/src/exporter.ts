@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { convertChunks, type PipelineRecord, PRODUCT_VERSION, RecordError } from '@penstock/converter'
+import { convertChunks, PRODUCT_VERSION } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import {
   type ClaimedDelivery,
@@ -10,6 +10,7 @@ import {
   type HttpClient,
   type Settled,
 } from '@penstock/delivery'
+import { type PipelineRecord, RecordError } from '@penstock/forges'
 import { type EncodedChunk, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { BodyReader } from './body-reader.ts'

@@ -1,4 +1,4 @@
-import type { PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/converter'
+import type { PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/forges'
 import type { Signal } from '@penstock/otlp'
 import { skipCauses } from './admission.ts'
 import type { ReceivedBody } from './received-body.ts'

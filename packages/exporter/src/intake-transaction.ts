@@ -1,5 +1,6 @@
-import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEvents } from '@penstock/converter'
+import { exportDecision, recordInstance } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
+import { type Input, rootKey, rootOf, withJobEvents } from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
 import type { DurableOptions } from './durable-options.ts'

@@ -1,4 +1,4 @@
-import { type JobEnrichment, mergedJobEvents } from '@penstock/converter'
+import { type JobEnrichment, mergedJobEvents } from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import type { ExporterTables } from './export-tables.ts'
 

@@ -1,4 +1,4 @@
-import { parseLossless, RecordError } from '@penstock/converter'
+import { parseLossless, RecordError } from '@penstock/forges'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hook, jobHook } from './exporting.harness.ts'

@@ -1,4 +1,5 @@
-import { type Input, parseLossless, RecordError, readInput, recordInstance } from '@penstock/converter'
+import { recordInstance } from '@penstock/converter'
+import { type Input, parseLossless, RecordError, readInput } from '@penstock/forges'
 
 export interface ReceivedBody {
   readonly input: Input

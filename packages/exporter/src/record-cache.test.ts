@@ -1,4 +1,4 @@
-import type { PipelineRecord } from '@penstock/converter'
+import type { PipelineRecord } from '@penstock/forges'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { readBody } from './received-body.ts'

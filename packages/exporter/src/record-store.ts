@@ -1,5 +1,5 @@
-import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/converter'
 import { RowInsertion } from '@penstock/db'
+import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/forges'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { idsText, readIds } from './export-history-store.ts'

@@ -1,4 +1,4 @@
-import { RecordError } from '@penstock/converter'
+import { RecordError } from '@penstock/forges'
 
 /** The first bytes of formats that are often sent instead of UTF-8, with the advice for each. */
 const otherEncodings = [

@@ -1,4 +1,5 @@
-import { convertChunks, type PipelineRecord, parseLossless, readInput, resolveOptions } from '@penstock/converter'
+import { convertChunks, resolveOptions } from '@penstock/converter'
+import { type PipelineRecord, parseLossless, readInput } from '@penstock/forges'
 import type { Observe } from '@penstock/observe'
 import { defaultChunkLimits, RequestEncoder, type Signal } from '@penstock/otlp'
 import { pipelineHook } from '../payloads.ts'

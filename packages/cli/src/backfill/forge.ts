@@ -1,6 +1,7 @@
-import { PRODUCT_VERSION, parseLossless, RecordError } from '@penstock/converter'
+import { PRODUCT_VERSION } from '@penstock/converter'
 import { type HttpClient, type HttpReply, type Outcome, outcomeOfFailure, sendWithRetry } from '@penstock/delivery'
 import { defaultExportRetry } from '@penstock/exporter'
+import { parseLossless, RecordError } from '@penstock/forges'
 import type { Clock, Random } from '@penstock/runtime'
 import { UsageError } from '../process/environment.ts'
 import { ForgeError, refusal } from './forge-error.ts'

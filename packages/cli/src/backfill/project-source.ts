@@ -1,4 +1,5 @@
-import { type ConvertOptions, exportDecision, parseDate, RecordError, readInput } from '@penstock/converter'
+import { type ConvertOptions, exportDecision } from '@penstock/converter'
+import { parseDate, RecordError, readInput } from '@penstock/forges'
 import type { Signal } from '@penstock/otlp'
 import type { Place, Reading } from '../input/record-stream.ts'
 import type { Progress } from '../records/progress.ts'

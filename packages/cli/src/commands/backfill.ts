@@ -1,4 +1,4 @@
-import { parseDate } from '@penstock/converter'
+import { parseDate } from '@penstock/forges'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { type BackfillSettings, runBackfill } from '../backfill/run-backfill.ts'
 import { addExportFlags, exportSettings } from '../export-run/export-flags.ts'

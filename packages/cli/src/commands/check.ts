@@ -1,4 +1,4 @@
-import { type CheckedBody, checkBody, OtherHookError, RecordError } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { findInputFiles } from '../input/input-files.ts'
@@ -6,6 +6,7 @@ import { addInputFlags, inputSettings } from '../input/input-flags.ts'
 import { type Reading, readBodies } from '../input/record-stream.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { type CheckedBody, checkBody } from '../records/checked-body.ts'
 import { type Checked, checkedAsJson, checkedAsText } from '../records/checked-output.ts'
 import { RestJobGroups } from '../records/rest-job-groups.ts'
 

@@ -4,9 +4,8 @@ import {
   maxAttributeLength,
   type ResourceAttributeList,
   resourceAttributeList,
-  rootVariable,
-  TraceContextError,
 } from '@penstock/converter'
+import { JobVariablesError, readRunningJob, rootVariable, validateId } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { serviceNameOf } from '../flags/command-variables.ts'
@@ -53,7 +52,15 @@ async function printTraceContext(flags: OptionValues, environment: Environment):
   const { env, stdout, stderr } = environment
   const options = conversionOptions(flags, serviceNameOf(env))
   const rootPipelineId = flags.rootPipelineId as string | undefined
-  const context = orUsage(() => jobTraceContext({ variables: env, options, rootPipelineId }))
+  const context = orUsage(() => {
+    const job = readRunningJob(env)
+    if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
+    return jobTraceContext({
+      job,
+      options,
+      rootPipelineId: rootPipelineId === undefined ? undefined : BigInt(rootPipelineId),
+    })
+  })
   const attributes = resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes)
   const variables = variablesOf(context, attributes.list, env)
   for (const remark of remarksOn(context, attributes)) stderr.write(`penstock: ${printable(remark)}\n`)
@@ -65,7 +72,7 @@ function orUsage<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof TraceContextError ? new UsageError(error.message) : error
+    throw error instanceof JobVariablesError ? new UsageError(error.message) : error
   }
 }
 

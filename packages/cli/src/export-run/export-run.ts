@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { convertChunks, convertMetrics, newAccumulator, RecordError } from '@penstock/converter'
+import { convertChunks, convertMetrics, newAccumulator } from '@penstock/converter'
 import {
   addTotals,
   type DeliverAllOptions,
@@ -9,6 +9,7 @@ import {
   noTotals,
   type OtlpEndpoint,
 } from '@penstock/exporter'
+import { RecordError } from '@penstock/forges'
 import {
   defaultChunkLimits,
   type EncodedChunk,

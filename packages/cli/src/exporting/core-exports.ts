@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { instanceOf, type PipelineRecord, RecordError, type UpstreamPipeline } from '@penstock/converter'
+import { instanceOf } from '@penstock/converter'
 import {
   type Core,
   claimTraceInstance,
@@ -24,6 +24,7 @@ import {
   type RecordIntake,
   readBody,
 } from '@penstock/exporter'
+import { type PipelineRecord, RecordError, type UpstreamPipeline } from '@penstock/forges'
 import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 

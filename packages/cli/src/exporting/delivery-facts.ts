@@ -1,6 +1,7 @@
-import { type ConvertOptions, RecordError, traceIdOf } from '@penstock/converter'
+import { type ConvertOptions, traceIdOf } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import { type ExporterTables, findRecordOfDelivery, parseExportKey, sourceDestination } from '@penstock/exporter'
+import { RecordError } from '@penstock/forges'
 import { UsageError } from '../process/environment.ts'
 import { type ExportConfig, exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { RecordError } from '@penstock/converter'
+import { RecordError } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { decodedBytes } from './input-decoding.ts'
 

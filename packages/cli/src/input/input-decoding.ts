@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { RecordError } from '@penstock/converter'
+import { RecordError } from '@penstock/forges'
 
 type Bytes = AsyncIterable<Uint8Array>
 

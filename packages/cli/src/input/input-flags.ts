@@ -1,5 +1,6 @@
 import { constants } from 'node:buffer'
-import { type ConvertOptions, parseDate } from '@penstock/converter'
+import type { ConvertOptions } from '@penstock/converter'
+import { parseDate } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { serviceNameOf } from '../flags/command-variables.ts'

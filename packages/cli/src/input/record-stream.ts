@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { capturedBody, parseLossless, RecordError } from '@penstock/converter'
+import { capturedBody, parseLossless, RecordError } from '@penstock/forges'
 import type { Signal } from '@penstock/otlp'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { formatCount } from '../text/wording.ts'

@@ -1,13 +1,8 @@
-import {
-  type CheckedBody,
-  type Gap,
-  type GapPart,
-  type Inapplicable,
-  OtherHookError,
-  RecordError,
-} from '@penstock/converter'
+import type { Gap, GapPart, Inapplicable } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/forges'
 import type { Place } from '../input/record-stream.ts'
 import { counted, printable } from '../text/wording.ts'
+import type { CheckedBody, CheckedPipeline } from './checked-body.ts'
 
 /** A record, its place in the input, and what `checkBody` reports about it. */
 export interface Checked {
@@ -19,8 +14,6 @@ export interface Checked {
 }
 
 const otherHook = 'hook about another event'
-
-type CheckedPipeline = Exclude<CheckedBody, { kind: 'job hook' }>
 
 const headings: Readonly<Record<GapPart, string>> = {
   resource: 'resource',

@@ -1,17 +1,4 @@
-import {
-  type ConvertOptions,
-  hasTime,
-  type Input,
-  type JobEvent,
-  type PipelineRecord,
-  RecordError,
-  readInput,
-  recordInstance,
-  rootKey,
-  rootOf,
-  type Warning,
-  withJobEvents,
-} from '@penstock/converter'
+import { type ConvertOptions, hasTime, recordInstance } from '@penstock/converter'
 import {
   type Admitted as AdmittedRecord,
   admission,
@@ -19,6 +6,17 @@ import {
   toEarlierExport,
   withWarning,
 } from '@penstock/exporter'
+import {
+  type Input,
+  type JobEvent,
+  type PipelineRecord,
+  RecordError,
+  readInput,
+  rootKey,
+  rootOf,
+  type Warning,
+  withJobEvents,
+} from '@penstock/forges'
 import { JobEvents } from './job-events.ts'
 import { PendingPipelines } from './pending-pipelines.ts'
 import { PipelineLinks } from './pipeline-links.ts'

@@ -1,4 +1,4 @@
-import { type JobEvent, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/converter'
+import { type JobEvent, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /** Job hooks that wait for the hook of their pipeline: one event per job, merged from all its hooks. */

@@ -1,4 +1,4 @@
-import { rootKey } from '@penstock/converter'
+import { rootKey } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /** The pipelines that are known only from job hooks. They cannot be converted before their own hook arrives. */

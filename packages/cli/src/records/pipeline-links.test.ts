@@ -1,4 +1,5 @@
-import { type ConvertOptionsInput, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
+import { type ConvertOptionsInput, resolveOptions } from '@penstock/converter'
+import { type PipelineRecord, readInput } from '@penstock/forges'
 import { expect, test } from 'vitest'
 import { PipelineLinks } from './pipeline-links.ts'
 

@@ -1,14 +1,5 @@
-import {
-  type ConvertOptions,
-  exportDecision,
-  type JobEvent,
-  type JobRecord,
-  type PipelineRecord,
-  recordInstance,
-  rootKey,
-  type UpstreamPipeline,
-  upstreamInstance,
-} from '@penstock/converter'
+import { type ConvertOptions, exportDecision, recordInstance, upstreamInstance } from '@penstock/converter'
+import { type JobEvent, type JobRecord, type PipelineRecord, rootKey, type UpstreamPipeline } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /** The facts that are known about one pipeline. */

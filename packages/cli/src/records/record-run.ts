@@ -1,4 +1,5 @@
-import { type ConvertOptions, OtherHookError, RecordError, type Tally } from '@penstock/converter'
+import type { ConvertOptions, Tally } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/forges'
 import { rereadableInput } from '../input/buffered-input.ts'
 import { findInputFiles, type InputFile } from '../input/input-files.ts'
 import { type Outstanding, type Place, type Reading, readBodies } from '../input/record-stream.ts'

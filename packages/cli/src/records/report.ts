@@ -1,4 +1,4 @@
-import type { RecordError, Warnings } from '@penstock/converter'
+import type { RecordError, Warnings } from '@penstock/forges'
 import type { Place } from '../input/record-stream.ts'
 import { exitCodes } from '../process/environment.ts'
 import { counted, formatCount, printable } from '../text/wording.ts'

@@ -1,4 +1,4 @@
-import { groupRestJobs, isRestJob, pipelineKey, RecordError, type RestJob } from '@penstock/converter'
+import { groupRestJobs, isRestJob, pipelineKey, RecordError, type RestJob } from '@penstock/forges'
 import type { Place, Reading } from '../input/record-stream.ts'
 import { formatCount } from '../text/wording.ts'
 import { RecentMap } from './recent-map.ts'

@@ -1,4 +1,5 @@
-import { exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
+import { exportDecision, resolveOptions } from '@penstock/converter'
+import { parseLossless, readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { chanceOf } from './chance.ts'
 import { groups, people, projects } from './company.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ConvertOptionsInput, OptionError, parseLossless, RecordError, resolveOptions } from '@penstock/converter'
+import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
 import {
   type DurableOptions,
   defaultExportLimits,
@@ -10,6 +10,7 @@ import {
   type Sources,
   SourcesError,
 } from '@penstock/exporter'
+import { parseLossless, RecordError } from '@penstock/forges'
 import type { ListenAddress } from '@penstock/gateway'
 import type { Encoding } from '@penstock/otlp'
 import { UsageError } from '../process/environment.ts'

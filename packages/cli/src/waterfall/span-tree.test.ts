@@ -1,4 +1,5 @@
-import { convert, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
+import { convert, resolveOptions } from '@penstock/converter'
+import { type PipelineRecord, readInput } from '@penstock/forges'
 import type { Span } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { plain } from '../text/palette.ts'

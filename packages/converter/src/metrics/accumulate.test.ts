@@ -1,7 +1,7 @@
+import { readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../convert.ts'
 import { resolveOptions } from '../options.ts'
-import { readInput } from '../sources/input.ts'
 import {
   CUMULATIVE,
   counter,

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../record.ts'
+import type { JobRecord } from '@penstock/forges/record'
 import { failedJobs, type PipelineRun } from '../run.ts'
 import {
   METRIC_CICD_PIPELINE_RUN_COUNT,

@@ -1,12 +1,10 @@
+import { JobVariablesError, type PipelineRecord, type RunningJob } from '@penstock/forges/record'
 import { attributesFrom, type CompiledTable } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { ConvertOptions } from '../options.ts'
 import { type PlannedJob, planOf } from '../plan.ts'
-import type { PipelineRecord } from '../record.ts'
 import { jobRun, joinedUpstream, pipelineRun } from '../run.ts'
-import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
 import { percentEncode } from './resource-attribute-list.ts'
-import { TraceContextError } from './trace-context-error.ts'
 
 /** The position of a job in its pipeline's trace, for the tools that the job runs. */
 export interface JobTraceContext {
@@ -26,15 +24,12 @@ export interface JobTraceContext {
 }
 
 export interface JobTraceContextRequest {
-  readonly variables: Variables
+  readonly job: RunningJob
   /** The options of the export; ids depend on `idScheme`, `instanceId` and `multiProject`. */
   readonly options: ConvertOptions
-  /** The root pipeline that the caller names; it takes precedence over the variable. */
-  readonly rootPipelineId?: string | undefined
+  /** The root pipeline that the caller names; it takes precedence over the one that the job was passed. */
+  readonly rootPipelineId?: bigint | undefined
 }
-
-/** The variable with which the trigger job of a parent pipeline passes the id of the root to the child pipeline. */
-export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 
 /**
  * The length limit of an encoded value: the OpenTelemetry SDK for JavaScript discards all attributes of the variable if
@@ -43,17 +38,18 @@ export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 export const maxAttributeLength = 255
 
 /**
- * Returns the trace context that the export will give to the job that the predefined variables describe. The ids are
- * computed by the conversion itself, so they are the same.
+ * Returns the trace context that the export will give to a running job. The ids are computed by the conversion itself, so they
+ * are the same.
  *
- * @throws {TraceContextError} if the variables are not those of a job, or do not say which trace the job belongs to
+ * @throws {JobVariablesError} if the job's variables do not say which trace it belongs to
  */
-export function jobTraceContext({ variables, options, rootPipelineId }: JobTraceContextRequest): JobTraceContext {
+export function jobTraceContext(request: JobTraceContextRequest): JobTraceContext {
+  const { job: running, options } = request
   const plan = planOf(options)
-  const record = withRootOf(recordOfJob(variables), { variables, options, rootPipelineId })
+  const record = withRootOf(request)
   // The hook will contain a URL, so no other variable of the job may replace its host.
   if (options.instanceId === undefined && instanceOf(record.project.webUrl) === '')
-    throw new TraceContextError('CI_PROJECT_URL is not set; without it, ids need an instance id')
+    throw new JobVariablesError(`${running.variables.projectUrl} is not set; without it, ids need an instance id`)
   const run = pipelineRun(record, plan)
   const job = jobRun(record.jobs[0]!, run)
   const shared = sharedAttributes(job)
@@ -101,21 +97,20 @@ function knownInJob<Context>({ rows }: CompiledTable<Context>): CompiledTable<Co
 const CHILD = 'parent_pipeline'
 const MULTI_PROJECT = 'pipeline'
 
-/** Returns the record with the root from the flag or the variable; a pipeline that is its own root keeps itself as root. */
-function withRootOf(record: PipelineRecord, request: JobTraceContextRequest): PipelineRecord {
-  const { options, rootPipelineId: given } = request
+/** Returns the record with the root that was named or passed on; a pipeline that is its own root keeps itself as root. */
+function withRootOf({ job, options, rootPipelineId: named }: JobTraceContextRequest): PipelineRecord {
+  const { record, variables } = job
   const isMultiProject = record.source === MULTI_PROJECT || record.upstream?.otherProject === true
   const hasOtherRoot = isMultiProject ? options.multiProject === 'same-trace' : record.source === CHILD
-  if (given !== undefined) validateId('root pipeline id', given)
   if (!hasOtherRoot) {
-    if (given === undefined || BigInt(given) === record.id) return record
-    throw new TraceContextError(`root pipeline id: ${ownRootReason(record, isMultiProject)}`)
+    if (named === undefined || named === record.id) return record
+    throw new JobVariablesError(`root pipeline id: ${ownRootReason(job, isMultiProject)}`)
   }
-  const named = given ?? readVariable(request.variables, { variable: rootVariable, kind: 'id' })
-  if (named !== undefined) return withRoot(record, BigInt(named))
+  const root = named ?? job.passedRoot()
+  if (root !== undefined) return withRoot(record, root)
   if (joinedUpstream(record, options) !== undefined) return record
-  throw new TraceContextError(
-    `this pipeline was started by another one, and no variable says by which: its trigger job has to pass on ${rootVariable}`,
+  throw new JobVariablesError(
+    `this pipeline was started by another one, and no variable says by which: its trigger job has to pass on ${variables.root}`,
   )
 }
 
@@ -128,7 +123,7 @@ function withRoot(record: PipelineRecord, rootPipelineId: bigint): PipelineRecor
   }
 }
 
-const ownRootReason = ({ source }: PipelineRecord, isMultiProject: boolean): string =>
+const ownRootReason = ({ record, variables }: RunningJob, isMultiProject: boolean): string =>
   isMultiProject
     ? 'a pipeline that another project has started has a trace of its own, unless multi-project is same-trace'
-    : `is for pipelines that another one has started, but CI_PIPELINE_SOURCE is ${source ?? 'not set'}`
+    : `is for pipelines that another one has started, but ${variables.source} is ${record.source ?? 'not set'}`

@@ -1,7 +1,7 @@
+import type { UpstreamPipeline } from '@penstock/forges/record'
 import type { SpanLink } from '@penstock/otlp'
 import { attributesFrom } from '../attribute-table.ts'
 import type { PlannedJob, PlannedRun } from '../plan.ts'
-import type { UpstreamPipeline } from '../record.ts'
 import { type IdSpace, joinedUpstream, ownSpace, recordInstance, upstreamInstance, upstreamRootId } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'

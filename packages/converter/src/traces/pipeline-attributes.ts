@@ -1,5 +1,5 @@
+import type { MergeRequestRecord } from '@penstock/forges/record'
 import type { AttributeTable } from '../attribute-table.ts'
-import type { MergeRequestRecord } from '../record.ts'
 import type { PipelineRun } from '../run.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,

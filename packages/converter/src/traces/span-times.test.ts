@@ -1,7 +1,6 @@
+import { type JobRecord, type PipelineRecord, readInput } from '@penstock/forges'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JobRecord, PipelineRecord } from '../record.ts'
-import { readInput } from '../sources/input.ts'
 import { hasNeverRun } from '../status-maps.ts'
 import { jobTimes, pipelineTimes, ranSeconds } from './span-times.ts'
 

@@ -1,5 +1,4 @@
-import { MAX_INTEGER, MAX_SECONDS } from '../limits.ts'
-import type { JobRecord, PipelineRecord } from '../record.ts'
+import { type JobRecord, MAX_INTEGER, MAX_SECONDS, type PipelineRecord } from '@penstock/forges/record'
 import { hasNeverRun } from '../status-maps.ts'
 
 export interface SpanTimes {

@@ -1,5 +1,5 @@
-import { RecordError } from '@penstock/converter'
 import { isUnavailable } from '@penstock/db'
+import { RecordError } from '@penstock/forges'
 import { type Reply, type RequestErrorKind, RequestProblem } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { WorkersBusyError } from '@penstock/runtime'

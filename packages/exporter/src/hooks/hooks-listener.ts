@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { OtherHookError, RecordError } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/forges'
 import {
   apiHeaders,
   guarded,

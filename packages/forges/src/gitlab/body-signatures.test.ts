@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { isObject, type JsonObject } from '../body/fields.ts'
+import { parseLossless } from '../body/lossless-json.ts'
+import { capturedBody, nearMisses, readableBodies } from './body-signatures.ts'
+import { isRestJob } from './rest-jobs.ts'
+
+const pipeline = { id: 31, status: 'success', sha: 'f'.repeat(40), ref: 'main' }
+
+/** A body of each form that is read, and of each that users mistake for a record. */
+const examples: Readonly<Record<string, JsonObject>> = {
+  'pipeline hook': { object_kind: 'pipeline', object_attributes: pipeline },
+  'job hook': { object_kind: 'build', build_id: 380, build_status: 'success', pipeline_id: 31 },
+  'relayed pipeline hook': { object_attributes: pipeline },
+  'relayed job hook': { build_id: 380, build_status: 'success', pipeline_id: 31 },
+  'REST bundle': { pipeline, jobs: [] },
+  'REST bundle with bridges alone': { pipeline, bridges: [] },
+  'pipeline with its jobs': { ...pipeline, jobs: [] },
+  'REST job': { id: 380, name: 'unit', stage: 'test', status: 'success', pipeline },
+  GitHub: { id: 1, name: 'CI', status: 'completed', run_number: 2, run_attempt: 1, head_sha: 'f' },
+  'GitHub job': { id: 1, name: 'unit', status: 'completed', run_id: 2, head_sha: 'f' },
+  CircleCI: { id: 'x', name: 'build', status: 'success', project_slug: 'gh/g/p', pipeline_number: 2 },
+  'CircleCI hook': { type: 'workflow-completed', id: 'x', workflow: { id: 'x' }, pipeline: { id: 'x' } },
+  'CircleCI bundle': { pipeline: { id: 'x' }, workflow: { id: 'x', status: 'success' }, jobs: [] },
+  Jenkins: { _class: 'hudson.model.FreeStyleBuild', number: 2, building: false, result: 'SUCCESS' },
+  'Jenkins stages': { _links: {}, id: '14', name: '#14', status: 'SUCCESS', durationMillis: 5, stages: [] },
+  'captured request': { headers: {}, body: { object_kind: 'pipeline' } },
+  OTLP: { resourceSpans: [] },
+  CloudEvent: { specversion: '1.0', type: 'x', id: 'x', data: {} },
+  'GraphQL answer': { data: { project: null } },
+  'merge request': {
+    id: 1,
+    iid: 2,
+    source_branch: 'x',
+    target_branch: 'main',
+    sha: 'f',
+    pipeline,
+    head_pipeline: pipeline,
+  },
+  'merge train': { id: 1, merge_request: { iid: 2 }, pipeline, target_branch: 'main', status: 'merged' },
+  package: { id: 1, name: 'x', version: '1', package_type: 'npm', status: 'default', pipeline },
+  deployment: { id: 9, iid: 1, sha: 'f', status: 'success', environment: { name: 'x' }, deployable: null },
+  'pipeline schedule': { id: 13, ref: 'main', cron: '* * * * *', last_pipeline: pipeline },
+  'test report': { total_time: 5, total_count: 1, test_suites: [] },
+  'REST pipeline': pipeline,
+  'pipeline without jobs': { pipeline },
+  'pipeline and project without jobs': { project: { id: 1 }, pipeline, commit: {} },
+  'job without its pipeline': { id: 380, name: 'unit', stage: 'test', status: 'success' },
+  project: { id: 1, name: 'x', path_with_namespace: 'g/p' },
+  'error answer': { message: '401 Unauthorized' },
+}
+
+/** Returns the forms that a body matches. */
+const matchingForms = (body: JsonObject): string[] => [
+  ...readableBodies.filter(({ matches }) => matches(body)).map(({ kind }) => `read as ${kind}`),
+  ...nearMisses.filter(({ matches }) => matches(body)).map(({ name }) => name),
+]
+
+describe('the signatures exclude each other', () => {
+  test.each(Object.entries(examples))('%s', (name, body) => {
+    expect(matchingForms(body)).toHaveLength(1)
+    if (nearMisses.some((miss) => miss.name === name)) expect(matchingForms(body)).toEqual([name])
+  })
+
+  test.each(Object.entries(examples))('%s without any one of its members', (_, body) => {
+    for (const key of Object.keys(body)) {
+      const { [key]: removed, ...rest } = body
+      expect({ key, count: matchingForms(rest).length }).toEqual({ key, count: expect.toBeOneOf([0, 1]) })
+    }
+  })
+
+  test('every signature has an example', () => {
+    const found = new Set(Object.values(examples).flatMap(matchingForms))
+    for (const { kind } of readableBodies) expect(found).toContain(`read as ${kind}`)
+    for (const { name } of nearMisses) expect(found).toContain(name)
+  })
+})
+
+const folder = join(import.meta.dirname, '../../../../fixtures/pipelines')
+
+test.each(readdirSync(folder))('each body of %s is read in one way', (file) => {
+  const value = parseLossless(readFileSync(join(folder, file), 'utf8'))
+  for (const given of Array.isArray(value) ? value : [value]) {
+    const captured = capturedBody(given)
+    const body = typeof captured === 'string' ? parseLossless(captured) : (captured ?? given)
+    if (!isObject(body) || isRestJob(body)) continue
+    const kind = body.object_kind ?? body.event_name
+    const isOtherHook = typeof kind === 'string' && !['pipeline', 'build'].includes(kind)
+    expect(matchingForms(body).filter((each) => each.startsWith('read as'))).toHaveLength(isOtherHook ? 0 : 1)
+  }
+})

@@ -1,0 +1,130 @@
+import { arrangeJobs } from '../record/arrange-jobs.ts'
+import type { JobEvent } from '../record/job-event.ts'
+import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
+import { isFinished } from '../record/status.ts'
+import { jobUrl } from './web-url.ts'
+
+/** The fields of a job hook that complete the record of its pipeline. */
+export type JobEnrichment = Omit<
+  JobEvent,
+  'rootPipelineId' | 'upstream' | 'project' | 'receivedAtNs' | 'status' | 'allowFailure'
+> & {
+  /** `undefined` for enrichments that earlier versions stored; these add no attempt. */
+  readonly status: string | undefined
+  readonly allowFailure: boolean | undefined
+}
+
+/**
+ * Merges two hooks of one job. The values of the later one are used, and missing ones are taken from the earlier one. If only
+ * the earlier hook is about the end of the job, it is the other way round, because hooks may arrive in any order.
+ */
+export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, later: Event): Event {
+  const isLaterStale = isFinished(earlier.status ?? '') && !isFinished(later.status ?? '')
+  const [base, other] = isLaterStale ? [earlier, later] : [later, earlier]
+  return {
+    ...base,
+    status: base.status ?? other.status,
+    name: base.name ?? other.name,
+    stage: base.stage ?? other.stage,
+    createdAtNs: base.createdAtNs ?? other.createdAtNs,
+    startedAtNs: base.startedAtNs ?? other.startedAtNs,
+    finishedAtNs: base.finishedAtNs ?? other.finishedAtNs,
+    durationSeconds: base.durationSeconds ?? other.durationSeconds,
+    queuedSeconds: base.queuedSeconds ?? other.queuedSeconds,
+    allowFailure: base.allowFailure ?? other.allowFailure,
+    user: base.user ?? other.user,
+    retriesCount: base.retriesCount ?? other.retriesCount,
+    failureReason: base.failureReason ?? other.failureReason,
+    runner: base.runner ?? other.runner,
+    environment: base.environment ?? other.environment,
+  }
+}
+
+/**
+ * Returns the record with what job hooks add: missing attempt numbers, runners, environments and failure reasons, and the
+ * attempts that the record does not list because they were retried. `events` are in order of arrival; events of other
+ * pipelines are ignored.
+ */
+export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
+  const eventByJob = new Map<bigint, JobEnrichment>()
+  for (const event of events) {
+    if (event.pipelineId !== record.id) continue
+    const earlier = eventByJob.get(event.jobId)
+    eventByJob.set(event.jobId, earlier === undefined ? event : mergedJobEvents(earlier, event))
+  }
+  if (eventByJob.size === 0) return record
+  const jobs = record.jobs.map((job) => enriched(job, eventByJob.get(job.id)))
+  const added = attemptsBefore(record, [...eventByJob.values()])
+  return { ...record, jobs: added.length === 0 ? jobs : arrangeJobs([...jobs, ...added]) }
+}
+
+function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {
+  if (event === undefined) return job
+  return {
+    ...job,
+    failureReason: job.failureReason ?? (job.status === 'failed' ? event.failureReason : undefined),
+    runner: job.runner ?? event.runner,
+    environment: job.environment ?? event.environment,
+    attempt: event.retriesCount === undefined ? job.attempt : event.retriesCount + 1,
+  }
+}
+
+/**
+ * Returns the attempts that only job hooks name. Attempts that began after the state in the record are left out: its
+ * status and times do not include them.
+ */
+function attemptsBefore(record: PipelineRecord, events: readonly JobEnrichment[]): JobRecord[] {
+  const latestIds = new Map<string, bigint>()
+  const listedIds = new Set<bigint>()
+  for (const job of record.jobs) {
+    listedIds.add(job.id)
+    if (job.bridge) continue
+    const key = jobKey(job)
+    const latest = latestIds.get(key)
+    if (latest === undefined || job.id > latest) latestIds.set(key, job.id)
+  }
+  return events.flatMap((event) => {
+    const { jobId, status } = event
+    if (status === undefined || listedIds.has(jobId)) return []
+    const latest = latestIds.get(jobKey(event))
+    const isLater = latest === undefined ? isAfter(event.createdAtNs, record.finishedAtNs) : jobId > latest
+    return isLater ? [] : [toJob(event, status, record)]
+  })
+}
+
+const jobKey = ({ name, stage }: { readonly name: string | undefined; readonly stage: string | undefined }): string =>
+  JSON.stringify([name, stage])
+
+const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
+  one !== undefined && other !== undefined && one > other
+
+function toJob(event: JobEnrichment, status: string, { project }: PipelineRecord): JobRecord {
+  const { jobId, retriesCount } = event
+  return {
+    id: jobId,
+    bridge: false,
+    name: event.name,
+    stage: event.stage,
+    status,
+    createdAtNs: event.createdAtNs,
+    startedAtNs: event.startedAtNs,
+    finishedAtNs: event.finishedAtNs,
+    durationSeconds: event.durationSeconds,
+    queuedSeconds: event.queuedSeconds,
+    failureReason: status === 'failed' ? event.failureReason : undefined,
+    when: undefined,
+    manual: undefined,
+    allowFailure: event.allowFailure ?? false,
+    url: jobUrl(project.webUrl, jobId),
+    user: event.user,
+    runner: event.runner,
+    artifacts: undefined,
+    environment: event.environment,
+    coverage: undefined,
+    requiredTags: undefined,
+    downstream: undefined,
+    attempt: retriesCount === undefined ? undefined : retriesCount + 1,
+    previousAttemptId: undefined,
+    effective: true,
+  }
+}

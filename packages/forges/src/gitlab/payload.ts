@@ -1,0 +1,66 @@
+import { isObject, type JsonObject } from '../body/fields.ts'
+import type { EmptyField, Payload } from '../record/payload.ts'
+
+/** The form of a payload, which decides the paths of its fields. */
+type PayloadForm = 'hook' | 'rest'
+
+/** The first part of a path that leads into the object of a job. */
+const jobPrefix = 'builds[].'
+const runPrefix = 'object_attributes.'
+
+/** The REST paths of hook fields; those that are not listed here follow the rules of `restPath`. */
+const restPaths: Readonly<Record<string, string>> = {
+  'object_attributes.url': 'pipeline.web_url',
+  'user.id': 'pipeline.user.id',
+  'user.username': 'pipeline.user.username',
+}
+
+/** Returns the fields of a pipeline hook or of a REST bundle. */
+export function gitlabPayload(body: JsonObject): Payload {
+  const lists = ['builds', 'jobs', 'bridges'].map((key) => body[key])
+  const listed = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []))
+  const jobs = new Map(listed.map((job) => [String(job.id), job]))
+  const form: PayloadForm = isObject(body.object_attributes) ? 'hook' : 'rest'
+  return {
+    kind: form === 'hook' ? 'pipeline hook' : 'REST bundle',
+    spelled: (field) => {
+      if (!isJobField(field)) return pathIn(form, field)
+      return form === 'hook' ? field : `jobs[].${pathIn(form, field)}`
+    },
+    emptyField: (field, jobId) => {
+      const owner = isJobField(field) ? jobs.get(String(jobId)) : body
+      return owner && emptyField(owner, pathIn(form, field))
+    },
+  }
+}
+
+const isJobField = (path: string): boolean => path.startsWith(jobPrefix)
+
+/** Returns the path of a field in payloads of a form. The paths of jobs are relative to the job. */
+function pathIn(form: PayloadForm, path: string): string {
+  if (isJobField(path)) return path.slice(jobPrefix.length)
+  return form === 'hook' ? path : restPath(path)
+}
+
+const restPath = (path: string): string =>
+  restPaths[path] ?? (path.startsWith(runPrefix) ? `pipeline.${path.slice(runPrefix.length)}` : path)
+
+function emptyField(body: JsonObject, path: string): EmptyField | undefined {
+  const steps = path.split('.')
+  let at: unknown = body
+  for (const [index, step] of steps.entries()) {
+    if (!isObject(at)) return undefined
+    const value: unknown = Object.hasOwn(at, step) ? at[step] : undefined
+    const is = emptiness(value)
+    if (is !== undefined) return { path: steps.slice(0, index + 1).join('.'), is }
+    at = value
+  }
+  return undefined
+}
+
+function emptiness(value: unknown): EmptyField['is'] | undefined {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  const isEmpty = typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0
+  return isEmpty ? 'empty' : undefined
+}

@@ -1,0 +1,31 @@
+import type { EnvironmentRecord, ProjectRecord, RunnerRecord, UpstreamPipeline, UserRecord } from './pipeline-record.ts'
+
+/**
+ * The contents of a job hook. It completes the record of its pipeline with what the pipeline hook lacks: attempts that
+ * were retried, the number of retries, the runner. It names the upstream pipeline before the pipeline has finished. It
+ * never triggers an export.
+ */
+export interface JobEvent {
+  readonly pipelineId: bigint
+  readonly rootPipelineId: bigint | undefined
+  readonly upstream: UpstreamPipeline | undefined
+  readonly project: ProjectRecord
+  readonly jobId: bigint
+  readonly name: string | undefined
+  readonly stage: string | undefined
+  readonly status: string
+  readonly createdAtNs: bigint | undefined
+  readonly startedAtNs: bigint | undefined
+  readonly finishedAtNs: bigint | undefined
+  /** Set only for finished jobs: hooks of running jobs contain the time that has passed so far. */
+  readonly durationSeconds: number | undefined
+  readonly queuedSeconds: number | undefined
+  readonly allowFailure: boolean
+  readonly user: UserRecord | undefined
+  /** Set only if the status is `failed`: on success, hooks contain `unknown_failure`. */
+  readonly failureReason: string | undefined
+  readonly retriesCount: number | undefined
+  readonly runner: RunnerRecord | undefined
+  readonly environment: EnvironmentRecord | undefined
+  readonly receivedAtNs: bigint | undefined
+}
