@@ -33,7 +33,6 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   },
   '16. Merge requests waiting for review': ({ currentUser }) => {
     const [mergeRequest] = currentUser.reviewRequestedMergeRequests.nodes
-    mergeRequest.detailedMergeStatus = 'UNCHECKED'
     mergeRequest.reviewers.nodes[0].mergeRequestInteraction.canMerge = true
   },
   // The order is that of REST: by the paths of the files.

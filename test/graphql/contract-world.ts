@@ -82,6 +82,7 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
     await mergeRequest(branch, branch)
   }
   const retry = await commit('retry', 'Retry on 503', 'retry.txt', 'again', { start_branch: 'main' })
+  await put(atApp, root, { only_allow_merge_if_pipeline_succeeds: true })
   const toReview = await mergeRequest('retry', 'Add retry')
   const pages = await Promise.all(
     ['home', 'guides/setup'].map((title) =>

@@ -159,6 +159,7 @@ export { listProjectUsers } from './members/project-user-operations.ts'
 export * from './merge-requests/approval-operations.ts'
 export { cancelAutoMerge } from './merge-requests/auto-merge.ts'
 export { autoMergeListener } from './merge-requests/automatic-merges.ts'
+export { checkedMergeRequests } from './merge-requests/check-branches.ts'
 export * from './merge-requests/closed-issues.ts'
 export {
   addContextCommits,
@@ -173,7 +174,6 @@ export {
   isApproved,
   type ListedMergeRequest,
   type MergeRequest,
-  mergeBlocker,
   mergeRequestStates,
   type Reviewer,
   type ReviewState,
@@ -189,6 +189,14 @@ export * from './merge-requests/merge-request-pipelines.ts'
 export * from './merge-requests/merge-request-settings.ts'
 export * from './merge-requests/merge-request-tracking.ts'
 export * from './merge-requests/merge-requests-of-commit.ts'
+export {
+  detailedMergeStatus,
+  detailedMergeStatuses,
+  hasConflicts,
+  mergeStatus,
+  mergeStatuses,
+  needsRebase,
+} from './merge-requests/merge-status.ts'
 export * from './merge-requests/milestone-merge-requests.ts'
 export * from './merge-requests/reviewer-operations.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'

@@ -94,7 +94,7 @@ test('approvals arrive, those that are not sufficient with another action', asyn
   expect(approved).toMatchObject({
     object_kind: 'merge_request',
     user: { username: 'mira' },
-    object_attributes: { detailed_merge_status: 'unchecked', system: false },
+    object_attributes: { detailed_merge_status: 'mergeable', system: false },
     changes: {
       reviewers: {
         previous: [{ ...reviewer, state: 'unreviewed' }],

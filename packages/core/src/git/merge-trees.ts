@@ -6,10 +6,16 @@ import { linesOf } from './line-diff.ts'
 import { mergeLines } from './merge-lines.ts'
 import { isFile } from './tree-draft.ts'
 
-/** A larger file that both sides changed is a conflict. */
+/** A merge with a larger file that both sides changed is not tried. */
 const MAX_MERGED_BYTES = 1024 * 1024
-const MAX_MERGED_FILES = 1_000
-const MAX_DIRECTORIES = 10_000
+
+/** The limits of a merge: files that both sides changed, their bytes in sum, and directories. */
+export interface MergeLimits {
+  readonly files: number
+  readonly bytes: number
+  readonly directories: number
+}
+const MERGE_LIMITS: MergeLimits = { files: 1_000, bytes: 1024 * 1024 * 1024, directories: 10_000 }
 
 /** The ids of three trees; `undefined` stands for the empty tree. */
 export interface MergedSides {
@@ -27,16 +33,22 @@ export type MergedEntry =
 
 /**
  * The result of a merge: the entries of the new tree; `unchanged` if it is the tree of our side; `conflict` if both sides
- * changed the same lines, or the same file in ways that cannot be combined.
+ * changed the same lines, or the same file in ways that cannot be combined; `too_large` beyond a limit.
  */
-export type MergeResult = readonly MergedEntry[] | 'unchanged' | 'conflict'
+export type MergeResult = readonly MergedEntry[] | 'unchanged' | Unmerged
+
+export type Unmerged = 'conflict' | 'too_large'
 
 /**
  * Merges the changes from `base` to `theirs` into `ours`. Writes nothing. Renames are not followed: a file that one side
- * renamed and the other changed is a conflict. So is a merge with too many changed files or directories.
+ * renamed and the other changed is a conflict.
  */
-export function mergeTrees(repository: GitRepository, sides: MergedSides): Promise<MergeResult> {
-  return mergeDirectories({ repository, files: MAX_MERGED_FILES, directories: MAX_DIRECTORIES }, sides)
+export function mergeTrees(
+  repository: GitRepository,
+  sides: MergedSides,
+  limits: MergeLimits = MERGE_LIMITS,
+): Promise<MergeResult> {
+  return mergeDirectories({ repository, ...limits }, sides)
 }
 
 /** Writes the trees and files of a merge, and returns the id of the tree. */
@@ -56,17 +68,18 @@ export async function writeMergedTree(
   return repository.writeTree(written)
 }
 
-/** The repository, with the remaining numbers of files to merge and directories to read. */
+/** The repository, with what is left of the limits. */
 interface Merge {
   readonly repository: GitRepository
   files: number
+  bytes: number
   directories: number
 }
 
 async function mergeDirectories(merge: Merge, { base, ours, theirs }: MergedSides): Promise<MergeResult> {
   if (theirs === base || theirs === ours) return 'unchanged'
   merge.directories -= 1
-  if (merge.directories < 0) return 'conflict'
+  if (merge.directories < 0) return 'too_large'
   const [inBase, inOurs, inTheirs] = [
     await entriesOf(merge, base),
     await entriesOf(merge, ours),
@@ -77,7 +90,7 @@ async function mergeDirectories(merge: Merge, { base, ours, theirs }: MergedSide
   for (const name of new Set([...inOurs.keys(), ...inTheirs.keys()])) {
     const own = inOurs.get(name)
     const entry = await mergeEntry(merge, inBase.get(name), own, inTheirs.get(name))
-    if (entry === 'conflict') return 'conflict'
+    if (isUnmerged(entry)) return entry
     if (entry !== own) isUnchanged = false
     if (entry !== undefined) merged.push(entry)
   }
@@ -96,19 +109,21 @@ async function mergeEntry(
   base: Entry,
   ours: Entry,
   theirs: Entry,
-): Promise<MergedEntry | undefined | 'conflict'> {
+): Promise<MergedEntry | undefined | Unmerged> {
   if (isSame(ours, theirs) || isSame(base, theirs)) return ours
   if (isSame(base, ours)) return theirs
   if ([base, ours, theirs].every((entry) => entry === undefined || entry.mode === modes.tree)) {
     const entries = await mergeDirectories(merge, { base: base?.oid, ours: ours?.oid, theirs: theirs?.oid })
     if (entries === 'unchanged') return ours
-    if (entries === 'conflict') return 'conflict'
+    if (isUnmerged(entries)) return entries
     return entries.length === 0 ? undefined : { name: (ours ?? theirs)!.name, entries }
   }
   if (base === undefined || ours === undefined || theirs === undefined) return 'conflict'
   if (![base, ours, theirs].every(isFile)) return 'conflict'
   return mergeFile(merge, base, ours, theirs)
 }
+
+const isUnmerged = (result: unknown): result is Unmerged => result === 'conflict' || result === 'too_large'
 
 const isSame = (one: Entry, other: Entry): boolean => one?.oid === other?.oid && one?.mode === other?.mode
 
@@ -117,16 +132,18 @@ async function mergeFile(
   base: TreeEntry,
   ours: TreeEntry,
   theirs: TreeEntry,
-): Promise<MergedEntry | 'conflict'> {
+): Promise<MergedEntry | Unmerged> {
   const mode = base.mode === ours.mode ? theirs.mode : ours.mode
   const withMode = (entry: TreeEntry) => (mode === ours.mode && entry === ours ? ours : { ...entry, mode })
   if (ours.oid === theirs.oid || base.oid === theirs.oid) return withMode(ours)
   if (base.oid === ours.oid) return withMode(theirs)
   merge.files -= 1
-  if (merge.files < 0) return 'conflict'
+  if (merge.files < 0) return 'too_large'
   const texts: string[] = []
   for (const { oid } of [base, ours, theirs]) {
-    if ((await merge.repository.blobSize(oid)) > MAX_MERGED_BYTES) return 'conflict'
+    const size = await merge.repository.blobSize(oid)
+    merge.bytes -= size
+    if (size > MAX_MERGED_BYTES || merge.bytes < 0) return 'too_large'
     const bytes = await merge.repository.blob(oid)
     if (isBinary(bytes)) return 'conflict'
     // In this encoding, every sequence of bytes keeps its value.

@@ -10,10 +10,10 @@ import { steps } from '../operations/operation.ts'
 import { isComplete } from '../pipelines/pipeline-status.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type AutoMerge, deleteAutoMerge, type MergeOptions, setAutoMerge } from './auto-merge-store.ts'
+import { headPipelinesOf } from './head-pipelines.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
-import { headPipelinesOf } from './merge-request-pipelines.ts'
 import { touchMergeRequest } from './merge-request-store.ts'
 
 export const notAllowed = () => new DomainError({ code: 'protected', message: '405 Method Not Allowed' })

@@ -18,8 +18,8 @@ import {
   findAutoMerge,
   setAutoMergeDue,
 } from './auto-merge-store.ts'
+import { headPipelinesOf } from './head-pipelines.ts'
 import { mergeMergeRequest } from './merge-request-merge.ts'
-import { headPipelinesOf } from './merge-request-pipelines.ts'
 
 type EventTx = OperationContext & Tx
 

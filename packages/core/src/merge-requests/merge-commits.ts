@@ -1,15 +1,12 @@
-import { cachedCommitReader, rangeOf } from '../git/commit-range.ts'
 import { signatureAt } from '../git/git-object.ts'
 import { findReference } from '../git/git-reference.ts'
 import type { WritableRepository } from '../git/git-repository.ts'
-import { mergeTrees, writeMergedTree } from '../git/merge-trees.ts'
+import { writeMergedTree } from '../git/merge-trees.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { ProjectSettings } from '../model/project-settings.ts'
 import type { Committer } from '../repositories/commit-to-branch.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
-
-/** The limits of the search for the newest commit that both branches have. */
-const BUDGET = { commits: 10_000, steps: 50_000 }
+import { tryMerge } from './merge-trial.ts'
 
 export interface MergePlan {
   readonly mergeRequest: Pick<DescribedMergeRequest, 'sourceBranch' | 'targetBranch'>
@@ -52,10 +49,10 @@ export async function writeMergeCommits(
   if (expectedSha !== undefined && expectedSha !== source) {
     throw new DomainError({ code: 'conflict', reason: `SHA does not match HEAD of source branch: ${source}` })
   }
-  const range = await rangeOf(cachedCommitReader(repository, { ...BUDGET }), { headSha: source, startSha: target })
-  if (range === undefined || range.commits.length === 0 || range.base === undefined) throw notMergeable()
-  const isAhead = range.base.oid === target
-  if (method !== 'merge' && !isAhead) throw notMergeable()
+  const trial = await tryMerge(repository, { source, target })
+  if (trial.outcome !== 'merged') throw notMergeable()
+  const { range, isBehind, ours, result } = trial
+  if (method !== 'merge' && isBehind) throw notMergeable()
 
   const signature = signatureAt({ name: committer.name, email: committer.email }, nowMs)
   const write = (tree: string, parents: string[], message: string) =>
@@ -65,10 +62,8 @@ export async function writeMergeCommits(
   const head = squashCommit ?? source
   if (method === 'ff') return { source, target, after: head, mergeCommit: undefined, squashCommit }
 
-  const ours = (await repository.commit(target)).tree
-  const merged = await mergeTrees(repository, { base: range.base.tree, ours, theirs: range.head.tree })
-  if (merged === 'conflict') throw notMergeable()
-  const tree = merged === 'unchanged' ? ours : await writeMergedTree(repository, merged)
+  if (result === 'conflict' || result === 'too_large') throw notMergeable()
+  const tree = result === 'unchanged' ? ours : await writeMergedTree(repository, result)
   const mergeCommit = await write(tree, [target, head], mergeMessage)
   return { source, target, after: mergeCommit, mergeCommit, squashCommit }
 }

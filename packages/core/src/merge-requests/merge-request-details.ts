@@ -8,6 +8,7 @@ import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { Pipeline } from '../pipelines/pipeline.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
+import { withBranchChecks } from './check-branches.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
 import { divergedCommitsOf, findRangeOfEachMergeRequest, type MergeRequestRange } from './merge-request-branches.ts'
 import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
@@ -32,9 +33,10 @@ const MAX_COUNTED_FILES = 1_000
 export async function shownMergeRequest(
   context: ReadContext & OperationContext,
   project: Project,
-  mergeRequest: DescribedMergeRequest,
+  found: DescribedMergeRequest,
   { includeDivergedCommitsCount = false }: { readonly includeDivergedCommitsCount?: boolean } = {},
 ): Promise<ShownMergeRequest> {
+  const [mergeRequest] = (await withBranchChecks(context, [found])) as [DescribedMergeRequest]
   const subscribed = await subscribedItems(context, mergeRequestTables, context.actor, [mergeRequest])
   const [headPipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
   const [range] = await findRangeOfEachMergeRequest.run(context, [mergeRequest], {})

@@ -23,6 +23,7 @@ import { settingsFrom } from '../kit/stored-settings.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { Actor } from '../model/user.ts'
 import { newestHeadSha } from '../repositories/merge-request-version-store.ts'
+import { mergeConditionsByRow } from './merge-conditions.ts'
 import type { DescribedMergeRequest, MergeRequest, MergeRequestState } from './merge-request.ts'
 import type { MergeRequestFilter, MergeRequestOrder } from './merge-request-filter.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
@@ -82,13 +83,24 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
         .onRef('branch_tips.project_id', '=', 'merge_requests.project_id')
         .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
     )
+    .leftJoin('merge_checks', (join) =>
+      join
+        .onRef('merge_checks.merge_request_id', '=', 'merge_requests.id')
+        .onRef('merge_checks.source_sha', '=', 'branch_tips.sha'),
+    )
     .leftJoin('merge_request_auto_merges', 'merge_request_auto_merges.merge_request_id', 'merge_requests.id')
     .select('merge_request_auto_merges.user_id as auto_merge_user_id')
     .select(['projects.full_path as project_path', 'projects.settings as project_settings'])
-    .select(['branch_tips.sha as branch_sha', newestHeadSha.as('newest_head_sha')])
+    .select(['branch_tips.sha as branch_sha', newestHeadSha.as('newest_head_sha'), targetSha.as('target_sha')])
+    .select('merge_checks.target_sha as checked_target_sha')
+    .select(['merge_checks.outcome as check_outcome', 'merge_checks.is_behind as check_is_behind'])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(isReadable(context, actor, filter))
 }
+
+/** The present head of the target branch of the merge request in a query. */
+const targetSha = sql<string | null>`(select target.sha from branch_tips as target
+  where target.project_id = merge_requests.project_id and target.name = merge_requests.target_branch)`
 
 /** Returns the condition, for a query over `projects`, that the actor may read the merge requests of a project. */
 function isReadable(context: ReadContext, actor: Actor, filter: MergeRequestFilter): Expression<SqlBool> {
@@ -219,6 +231,7 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     ...people.map((row) => row.user_id),
   ]
   const { of, users } = await issuablesOf(context, mergeRequestTables, rows, otherIds)
+  const conditionsOfRow = await mergeConditionsByRow(context, rows)
   // A literal that spreads a large object and adds members to it takes 60 times as long in V8.
   return rows.map((row) =>
     Object.assign(of(row), {
@@ -228,6 +241,7 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
       targetBranch: row.target_branch,
       sha: (row.state === 'opened' ? row.branch_sha : row.newest_head_sha) ?? undefined,
       sourceBranchExists: row.branch_sha !== null,
+      targetSha: row.target_sha ?? undefined,
       reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
         ...users.get(reviewer.user_id)!,
         reviewState: reviewer.state,
@@ -246,6 +260,7 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
       mergedAtMs: row.merged_at_ms ?? undefined,
       mergeCommitSha: row.merge_commit_sha ?? undefined,
       squashCommitSha: row.squash_commit_sha ?? undefined,
+      mergeConditions: conditionsOfRow(row),
     }),
   )
 }

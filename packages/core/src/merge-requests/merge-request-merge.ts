@@ -4,7 +4,6 @@ import { DomainError } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
-import { hasOpenDiscussions } from '../notes/note-store.ts'
 import { addSystemNotes } from '../notes/system-notes.ts'
 import type { CallContext, InProject } from '../operations/context.ts'
 import { steps } from '../operations/operation.ts'
@@ -18,11 +17,11 @@ import { notAllowed, requireMerger, scheduleMerge } from './auto-merge.ts'
 import { deleteAutoMerge, type MergeOptions } from './auto-merge-store.ts'
 import { closeMentionedIssues } from './close-issues.ts'
 import { notMergeable, writeMergeCommits } from './merge-commits.ts'
-import { type DescribedMergeRequest, mergeBlocker } from './merge-request.ts'
+import type { DescribedMergeRequest } from './merge-request.ts'
 import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
-import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
 import { setMerged } from './merge-request-store.ts'
+import { mergeBlocker } from './merge-status.ts'
 
 const message = z.string().max(MAX_MESSAGE_LENGTH).nullish()
 
@@ -112,22 +111,10 @@ export const mergeMergeRequest = steps(
  *   on GitLab
  */
 async function getMergeable(context: InProject, iid: number): Promise<DescribedMergeRequest> {
-  const { subject: project } = context
-  const mergeRequest = await getMergeRequest(context, context.actor, project, iid)
+  const mergeRequest = await getMergeRequest(context, context.actor, context.subject, iid)
   await requireMerger(context)
-  const { settings } = project
-  const isBlocked =
-    mergeBlocker(mergeRequest) !== 'unchecked' ||
-    (settings.onlyAllowMergeIfPipelineSucceeds && !(await hasPassed(context, mergeRequest))) ||
-    (settings.onlyAllowMergeIfAllDiscussionsAreResolved && (await hasOpenDiscussions(context, mergeRequest.id)))
-  if (isBlocked) throw notAllowed()
+  if (mergeBlocker(mergeRequest) !== undefined) throw notAllowed()
   return mergeRequest
-}
-
-async function hasPassed(context: InProject, mergeRequest: DescribedMergeRequest): Promise<boolean> {
-  const [pipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
-  if (pipeline?.status === 'skipped') return context.subject.settings.allowMergeOnSkippedPipeline === true
-  return pipeline?.status === 'success'
 }
 
 const optionsOf = ({ mergeCommitMessage, squashCommitMessage, squash, shouldRemoveSourceBranch }: MergeOptions) => ({

@@ -20,6 +20,7 @@ import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
+import { withBranchChecks } from './check-branches.ts'
 import type { ListedMergeRequest } from './merge-request.ts'
 import {
   changeMergeRequest,
@@ -44,9 +45,15 @@ const subject = (context: ReadContext, { project }: { readonly project: z.output
   getProject(context, project)
 /** Merge requests of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
+const listInput = {
+  ...restMergeRequestFilterInput,
+  /** Checks the branches of listed merge requests, if they have moved since the last check. */
+  withMergeStatusRecheck: z.boolean().default(false),
+  ...pageInput,
+}
 
 export const listMergeRequests = unscopedQuery(
-  { name: 'listMergeRequests', input: z.object({ ...restMergeRequestFilterInput, nonArchived, ...pageInput }) },
+  { name: 'listMergeRequests', input: z.object({ ...listInput, nonArchived }) },
   (context, { scope = 'created_by_me', ...input }) =>
     pageOfListedMergeRequests(context, { ...mergeRequestFilterOf(input), ...scopeOf(scope, context.actor) }, input),
 )
@@ -55,7 +62,7 @@ export const listGroupMergeRequests = query(
   {
     name: 'listGroupMergeRequests',
     caller: 'anyone',
-    input: z.object({ group: namespaceRef, ...restMergeRequestFilterInput, nonArchived, ...pageInput }),
+    input: z.object({ group: namespaceRef, ...listInput, nonArchived }),
     permission: 'read_group',
     subject: (context, { group }) => getGroup(context, group),
   },
@@ -70,7 +77,7 @@ export const listProjectMergeRequests = query(
   {
     name: 'listProjectMergeRequests',
     caller: 'anyone',
-    input: z.object({ ...inProject, ...restMergeRequestFilterInput, ...pageInput }),
+    input: z.object({ ...inProject, ...listInput }),
     permission: 'read_merge_request',
     subject,
   },
@@ -84,10 +91,11 @@ export const listProjectMergeRequests = query(
 async function pageOfListedMergeRequests(
   context: ReadContext & OperationContext,
   filter: MergeRequestFilter,
-  input: PageRequest & { readonly withLabelsDetails: boolean },
+  input: PageRequest & { readonly withLabelsDetails: boolean; readonly withMergeStatusRecheck: boolean },
 ): Promise<Page<ListedMergeRequest>> {
   const page = await pageOfMergeRequests(context, context.actor, filter, input)
-  return { ...page, items: await withLabelDetails(context, mergeRequestTables, page.items, input) }
+  const items = input.withMergeStatusRecheck ? await withBranchChecks(context, page.items) : page.items
+  return { ...page, items: await withLabelDetails(context, mergeRequestTables, items, input) }
 }
 
 export const getProjectMergeRequest = query(

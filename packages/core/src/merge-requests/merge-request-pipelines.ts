@@ -4,11 +4,11 @@ import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { ReadContext } from '../kit/store-context.ts'
 import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
-import { newestOfEach, pageOfPipelines, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
+import { pageOfPipelines, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
 import { getProject } from '../projects/project-store.ts'
+import { headPipelinesOf } from './head-pipelines.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
@@ -42,19 +42,6 @@ export const listMergeRequestPipelines = query(
     return pageOfPipelines(context, context.subject, filter, page)
   },
 )
-
-/**
- * Returns the newest pipeline for each merge request or its source branch, without a check of permissions. If the branch still
- * exists, only pipelines that test its head commit are searched.
- */
-export const headPipelinesOf = (
-  context: ReadContext,
-  mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'iid' | 'sourceBranch' | 'sha'>[],
-): Promise<(Pipeline | undefined)[]> =>
-  newestOfEach(
-    context,
-    mergeRequests.map(({ projectId, ...mergeRequest }) => pipelineQuery(context, projectId, { mergeRequest })),
-  )
 
 /** Returns the head pipeline of each merge request, as far as the actor may read pipelines. */
 export const headPipelineOfEachMergeRequest = unscopedBatchQuery(

@@ -5,7 +5,13 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { recordMergeRequestVersions } from '../repositories/merge-request-version-store.ts'
-import { type DescribedMergeRequest, isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
+import {
+  type BranchCheckOutcome,
+  type DescribedMergeRequest,
+  isDraftTitle,
+  type MergeRequest,
+  type MergeRequestState,
+} from './merge-request.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -90,6 +96,10 @@ export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'
   project_settings: string
   auto_merge_user_id: number | null
   branch_sha: string | null
+  target_sha: string | null
+  checked_target_sha: string | null
+  check_outcome: BranchCheckOutcome | null
+  check_is_behind: number | null
   newest_head_sha: string | null
 }
 

@@ -1,4 +1,5 @@
 import type { DescribedIssuable, Issuable, ListedIssuable } from '../issues/issuable.ts'
+import type { ProjectSettings } from '../model/project-settings.ts'
 import type { Actor, User } from '../model/user.ts'
 
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
@@ -30,6 +31,28 @@ export interface Approval {
 /** The limit of approvals of one merge request. */
 export const MAX_APPROVALS = 100
 
+/** The result of trying to merge the heads of both branches; `too_large` beyond the limits of a check. */
+export type BranchCheckOutcome = 'clean' | 'conflict' | 'no_commits' | 'too_large'
+
+export interface BranchCheck {
+  readonly outcome: BranchCheckOutcome
+  /** Whether the target branch has commits that the source branch does not have. */
+  readonly isBehind: boolean
+}
+
+/** The facts, apart from the merge request itself, that decide whether it can be merged. */
+export interface MergeConditions {
+  readonly method: ProjectSettings['mergeMethod']
+  /** The project requires resolved discussions, and there are unresolved ones. */
+  readonly hasBlockingDiscussions: boolean
+  /** Why the pipeline blocks a merge, if the project requires that it succeeds. */
+  readonly pipelineBlocker: 'ci_still_running' | 'ci_must_pass' | undefined
+  /** The check of the present heads of the branches; `undefined` if they were not checked. */
+  readonly branchCheck: BranchCheck | undefined
+  /** Whether both branches exist. */
+  readonly hasBranches: boolean
+}
+
 export interface MergeRequest extends Issuable {
   readonly state: MergeRequestState
   readonly sourceBranch: string
@@ -40,6 +63,8 @@ export interface MergeRequest extends Issuable {
    */
   readonly sha: string | undefined
   readonly sourceBranchExists: boolean
+  /** The present head commit of the target branch; `undefined` if the branch does not exist. */
+  readonly targetSha: string | undefined
   /** True if the title has a draft prefix. */
   readonly isDraft: boolean
   /** Ordered by id. */
@@ -59,6 +84,7 @@ export interface MergeRequest extends Issuable {
   /** `undefined` also if the target branch was only moved forward. */
   readonly mergeCommitSha: string | undefined
   readonly squashCommitSha: string | undefined
+  readonly mergeConditions: MergeConditions
 }
 
 export type DescribedMergeRequest = MergeRequest & DescribedIssuable
@@ -77,18 +103,11 @@ export function titleAsDraft(title: string, isDraft: boolean): string {
   return plain
 }
 
-/**
- * Returns what blocks a merge. The branches are not checked for conflicts: `unchecked` means no other reason was found.
- */
-export function mergeBlocker(mergeRequest: MergeRequest): 'not_open' | 'draft_status' | 'not_approved' | 'unchecked' {
-  if (mergeRequest.state !== 'opened') return 'not_open'
-  if (mergeRequest.isDraft) return 'draft_status'
-  return approvalsLeft(mergeRequest) > 0 ? 'not_approved' : 'unchecked'
-}
-
 /** Returns the number of approvals that are missing. */
-export const approvalsLeft = ({ approvals, approvalsRequired }: MergeRequest): number =>
-  Math.max(approvalsRequired - approvals.length, 0)
+export const approvalsLeft = ({
+  approvals,
+  approvalsRequired,
+}: Pick<MergeRequest, 'approvals' | 'approvalsRequired'>): number => Math.max(approvalsRequired - approvals.length, 0)
 
 /** Tells whether a merge request has all required approvals, and at least one. */
 export const isApproved = (mergeRequest: MergeRequest): boolean =>

@@ -114,17 +114,22 @@ export async function countNotesOn({ db }: ReadContext, noteable: Noteable): Pro
   return Number((await counted.executeTakeFirstOrThrow()).count)
 }
 
-/** Tells whether a merge request has a discussion that is not resolved. */
-export async function hasOpenDiscussions({ db }: ReadContext, mergeRequestId: number): Promise<boolean> {
-  const open = db
+/** Returns the merge requests with a discussion that is not resolved. */
+export async function mergeRequestsWithOpenDiscussions(
+  { db }: ReadContext,
+  mergeRequestIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (mergeRequestIds.length === 0) return new Set()
+  const rows = await db
     .selectFrom('notes')
-    .select('id')
-    .where('merge_request_id', '=', mergeRequestId)
+    .select('merge_request_id')
+    .distinct()
+    .where('merge_request_id', 'in', [...mergeRequestIds])
     .where('kind', '!=', 'individual')
     .where('is_system', '=', 0)
     .where('resolved_at_ms', 'is', null)
-    .limit(1)
-  return (await open.executeTakeFirst()) !== undefined
+    .execute()
+  return new Set(rows.map((row) => row.merge_request_id!))
 }
 
 const notesOfRows = (

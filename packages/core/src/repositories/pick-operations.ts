@@ -126,13 +126,13 @@ async function mergedOnto(
   const parent = first && (await git.commit(first)).tree
   const ours = (await git.commit(tip)).tree
   const merged = await mergeTrees(git, { ours, ...treesOf(commit, parent) })
-  if (merged !== 'unchanged' && merged !== 'conflict') return merged
+  if (typeof merged !== 'string') return merged
   throw new DomainError({
     code: 'refused',
     message:
       `Sorry, we cannot ${verb} this commit automatically. This commit may already have been ${done}, ` +
       'or a more recent commit may have updated some of its content.',
-    errorCode: merged === 'conflict' ? 'conflict' : 'empty',
+    errorCode: merged === 'unchanged' ? 'empty' : 'conflict',
   })
 }
 

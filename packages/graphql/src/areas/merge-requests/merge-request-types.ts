@@ -1,3 +1,4 @@
+import { detailedMergeStatuses } from '@penstock/core'
 import { oldNames, timeSorts } from '../../schema/enums.ts'
 import { oncePerBuilder } from '../../schema/once-per-builder.ts'
 
@@ -38,10 +39,7 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
   }),
   detailedMergeStatus: builder.enumType('DetailedMergeStatus', {
     values: {
-      UNCHECKED: { value: 'unchecked' },
-      DRAFT_STATUS: { value: 'draft_status' },
-      NOT_OPEN: { value: 'not_open' },
-      NOT_APPROVED: { value: 'not_approved' },
+      ...valuesByName(detailedMergeStatuses),
       ...Object.fromEntries(otherMergeStatuses.map((name) => [name, { value: name }])),
     } as const,
   }),
@@ -67,20 +65,19 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
   }),
 }))
 
+const valuesByName = <Value extends string>(values: readonly Value[]) =>
+  Object.fromEntries(values.map((value) => [value.toUpperCase(), { value }])) as Record<
+    Uppercase<Value>,
+    { readonly value: Value }
+  >
+
 /** The merge statuses of GitLab that do not occur in this service. */
 const otherMergeStatuses = [
   'CHECKING',
-  'MERGEABLE',
-  'COMMITS_STATUS',
-  'CI_MUST_PASS',
-  'CI_STILL_RUNNING',
-  'DISCUSSIONS_NOT_RESOLVED',
   'BLOCKED_STATUS',
   'EXTERNAL_STATUS_CHECKS',
   'PREPARING',
   'JIRA_ASSOCIATION',
-  'CONFLICT',
-  'NEED_REBASE',
   'APPROVALS_SYNCING',
   'LOCKED_PATHS',
   'LOCKED_LFS_FILES',

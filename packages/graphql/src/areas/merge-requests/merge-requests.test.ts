@@ -93,7 +93,7 @@ test('lists the merge requests that await a review by the caller', async () => {
               draft: false,
               sourceBranch: 'retry',
               targetBranch: 'main',
-              detailedMergeStatus: 'UNCHECKED',
+              detailedMergeStatus: 'MERGEABLE',
               author: { username: 'bob' },
               reviewers: {
                 nodes: [{ username: 'alice', mergeRequestInteraction: { reviewState: 'UNREVIEWED', canMerge: false } }],
@@ -133,7 +133,7 @@ test('shows the fields of a merge request', async () => {
     targetBranchExists: false,
     diffHeadSha: null,
     taskCompletionStatus: { count: 2, completedCount: 1 },
-    mergeStatusEnum: 'UNCHECKED',
+    mergeStatusEnum: 'CANNOT_BE_MERGED',
     detailedMergeStatus: 'DRAFT_STATUS',
     mergeable: false,
     upvotes: 0,

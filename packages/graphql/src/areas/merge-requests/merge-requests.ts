@@ -1,16 +1,20 @@
 import {
   approvalsLeft,
+  checkedMergeRequests,
   descriptionsOfEachMergeRequest,
+  detailedMergeStatus,
   discussionCountOfEachMergeRequest,
   findEachMergeRequest,
   findEachProject,
+  hasConflicts,
   headPipelineOfEachMergeRequest,
   isApproved,
   isComplete,
   listLabelsOfEachMergeRequest,
   type MergeRequest,
   type MergeRequestPermissions,
-  mergeBlocker,
+  mergeStatus,
+  needsRebase,
   permissionsOfEachMergeRequest,
   subscriptionsToMergeRequests,
   targetBranchesOfMergeRequests,
@@ -41,7 +45,7 @@ declare module '../../schema/schema-types.ts' {
 export function addMergeRequests(kit: Kit): void {
   const { builder, connections, globalIds, web } = kit
   connections.count('MergeRequest', 'exact')
-  const { state, mergeStatus, detailedMergeStatus } = mergeRequestEnums(kit)
+  const { state, ...types } = mergeRequestEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 
   builder.objectType('MergeRequestPermissions', {
@@ -116,10 +120,28 @@ export function addMergeRequests(kit: Kit): void {
       }),
       mergeStatus: t.string({
         deprecationReason: 'Use mergeStatusEnum.',
-        resolve: () => 'unchecked',
+        resolve: async (source, _args, context) => mergeStatus(await checked(source, context)),
       }),
-      mergeStatusEnum: t.field({ type: mergeStatus, resolve: () => 'unchecked' as const }),
-      detailedMergeStatus: t.field({ type: detailedMergeStatus, resolve: mergeBlocker }),
+      mergeStatusEnum: t.field({
+        type: types.mergeStatus,
+        resolve: async (source, _args, context) => mergeStatus(await checked(source, context)),
+      }),
+      detailedMergeStatus: t.field({
+        type: types.detailedMergeStatus,
+        resolve: async (source, _args, context) => detailedMergeStatus(await checked(source, context)),
+      }),
+      mergeable: t.boolean({
+        nullable: false,
+        resolve: async (source, _args, context) => detailedMergeStatus(await checked(source, context)) === 'mergeable',
+      }),
+      shouldBeRebased: t.boolean({
+        nullable: false,
+        resolve: async (source, _args, context) => needsRebase(await checked(source, context)),
+      }),
+      conflicts: t.boolean({
+        nullable: false,
+        resolve: async (source, _args, context) => hasConflicts(await checked(source, context)),
+      }),
       userPermissions: t.field({
         type: 'MergeRequestPermissions',
         nullable: false,
@@ -177,6 +199,8 @@ export function addMergeRequests(kit: Kit): void {
   )
 }
 
+const checked = (source: MergeRequest, context: RequestContext) => loadBatched(context, checkedMergeRequests, source)
+
 const AUTO_MERGE_STRATEGY = 'merge_when_checks_pass'
 const isMergedAutomatically = ({ autoMergeUser }: MergeRequest): boolean => autoMergeUser !== undefined
 
@@ -217,11 +241,8 @@ function addConstantFields({ builder }: Kit): void {
       inProgressMergeCommitSha: nullText(),
       rebaseCommitSha: nullText(),
       rebaseInProgress: alwaysFalse(),
-      shouldBeRebased: alwaysFalse(),
-      mergeable: alwaysFalse(),
       mergeError: nullText(),
       mergeOngoing: alwaysFalse(),
-      conflicts: alwaysFalse(),
       squashReadOnly: alwaysFalse(),
       shouldRemoveSourceBranch: t.boolean({ resolve: () => null }),
       defaultMergeCommitMessage: nullText(),

@@ -41,10 +41,7 @@ export const newIssue = {
 } satisfies RouteParameters
 
 export const mergeRequestList = {
-  noEffect: {
-    ...pagedList.noEffect,
-    with_merge_status_recheck: 'branches are not checked for conflicts before a merge',
-  },
+  noEffect: pagedList.noEffect,
   refused: {
     approved: '`approved_by_ids` takes `Any` and `None`',
     approver_ids: noApprovers,
