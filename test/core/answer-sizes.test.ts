@@ -1,4 +1,4 @@
-import { MAX_ANSWER_BYTES } from '@penstock/http'
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isRead } from './http-matrix-columns.ts'

@@ -1,6 +1,5 @@
 export { BuildQueue, TooManyAnswers } from './answers/build-queue.ts'
-export { JsonAnswer, MAX_ANSWER_BYTES } from './answers/json-answer.ts'
-export { heaviestMember } from './answers/json-parts.ts'
+export { JsonAnswer } from './answers/json-answer.ts'
 export { UnreadAnswers, type UnreadLimits } from './answers/unread-answers.ts'
 export type { RefusalForm } from './broken-request.ts'
 export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'

@@ -7,6 +7,7 @@ import type { JsonLimits } from '@penstock/json'
 import { type Log, subscriberOf, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
 import { answerStream, SHORT_ANSWER_BYTES } from './answers/answer-stream.ts'
+import { withBoundedJson } from './answers/bounded-json.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
@@ -30,6 +31,8 @@ export interface ServeOptions {
   readonly headers: Readonly<Record<string, string>>
   /** The maximum size of a body. Default: 64 KiB. */
   readonly bodyLimitBytes?: number
+  /** The Content-Type of JSON. Default: `application/json; charset=utf-8`. */
+  readonly jsonContentType?: string
   /** The limits on JSON bodies, for routes that do not set them. Default: `defaultJsonLimits`. */
   readonly jsonLimits?: JsonLimits
   readonly log: Log
@@ -78,6 +81,7 @@ const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
  */
 export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
   const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, jsonLimits = defaultJsonLimits, log } = options
+  const { jsonContentType = 'application/json; charset=utf-8' } = options
   const limits = { limitBytes: bodyLimitBytes, jsonLimits }
   const unread = options.unread ?? new UnreadAnswers()
   const app = new Koa()
@@ -116,7 +120,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       const params = withoutTrailingSlashes(context.params, spanning)
       try {
         const reply = await admitted.handle({ ...incoming, params, query: queryOf(incoming.search), ...body })
-        finish(context, incoming, reply)
+        finish(context, incoming, await withBoundedJson(reply, jsonContentType))
       } finally {
         await dispose?.()
       }

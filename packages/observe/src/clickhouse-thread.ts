@@ -10,7 +10,7 @@ import {
 import { clickHouseQueries } from './clickhouse/clickhouse-queries.ts'
 import { UnknownSchema } from './clickhouse/exporter-schema.ts'
 import { ViewMaintenance } from './clickhouse/view-maintenance.ts'
-import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
+import { runStoreQuery, type StoreQuery, type StoreReply, transferredWith } from './store-queries.ts'
 import { serveThread } from './thread-messages.ts'
 
 interface ThreadData {
@@ -18,7 +18,7 @@ interface ThreadData {
   readonly createViews: boolean
 }
 
-serveThread<ThreadData, StoreQuery, StoreResponse | undefined>(({ address, createViews }, log) => {
+serveThread<ThreadData, StoreQuery, StoreReply>(({ address, createViews }, log) => {
   const db = new ClickHouse(address)
   const maintenance = createViews ? startMaintenance(address, log) : undefined
   const queries = clickHouseQueries({
@@ -29,7 +29,7 @@ serveThread<ThreadData, StoreQuery, StoreResponse | undefined>(({ address, creat
   return {
     answer: (query) => runStoreQuery(queries, query),
     isUnavailable: (error) => error instanceof ClickHouseUnavailable || error instanceof UnknownSchema,
-    transferred: (answer) => (answer === undefined ? [] : [answer.json.buffer]),
+    transferred: transferredWith,
     async close() {
       await maintenance?.close()
       await db.close()

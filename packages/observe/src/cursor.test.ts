@@ -18,8 +18,11 @@ test.each([
 })
 
 test('a page has a next one if there are more rows, or if the answer is full', () => {
-  const rows = ['a', 'b', 'c']
+  const rows = ['a', 'b', 'c'].map((item) => ({ row: item, item }))
   expect(pageOf(rows, { limit: 2, isTruncated: false }, (row) => [row])).toEqual({ items: ['a', 'b'], next: ['b'] })
-  expect(pageOf(rows, { limit: 3, isTruncated: false }, (row) => [row])).toEqual({ items: rows, next: undefined })
-  expect(pageOf(rows, { limit: 5, isTruncated: true }, (row) => [row])).toEqual({ items: rows, next: ['c'] })
+  expect(pageOf(rows, { limit: 3, isTruncated: false }, (row) => [row])).toEqual({
+    items: ['a', 'b', 'c'],
+    next: undefined,
+  })
+  expect(pageOf(rows, { limit: 5, isTruncated: true }, (row) => [row])).toEqual({ items: ['a', 'b', 'c'], next: ['c'] })
 })

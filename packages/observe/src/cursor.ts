@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RowItem } from './response-budget.ts'
 import { MAX_SQL_INTEGER } from './time-range.ts'
 
 /** The values of a list's order in the last item of a page; the next page starts after them. */
@@ -51,12 +52,15 @@ export function fromCursor(list: string, shape: PositionShape, cursor: string): 
 }
 
 /** Cuts the rows of a query with `limit + 1` to a page. A page that ends early, because the answer is full, has a next one. */
-export function pageOf<Row>(
-  rows: readonly Row[],
+export function pageOf<Row, Item>(
+  rows: readonly RowItem<Row, Item>[],
   { limit, isTruncated }: { readonly limit: number; readonly isTruncated: boolean },
   positionOf: (row: Row) => Position,
-): Page<Row> {
-  const items = rows.slice(0, limit)
+): Page<Item> {
+  const page = rows.slice(0, limit)
   const hasMore = rows.length > limit || isTruncated
-  return { items, next: hasMore && items.length > 0 ? positionOf(items.at(-1)!) : undefined }
+  return {
+    items: page.map(({ item }) => item),
+    next: hasMore && page.length > 0 ? positionOf(page.at(-1)!.row) : undefined,
+  }
 }

@@ -6,6 +6,11 @@ export class JoinedBytes {
   readonly #parts: Uint8Array[] = []
   #length = 0
 
+  /** The number of bytes so far. */
+  get length(): number {
+    return this.#length
+  }
+
   add(part: string | Uint8Array): void {
     const bytes = typeof part === 'string' ? encoder.encode(part) : part
     this.#parts.push(bytes)

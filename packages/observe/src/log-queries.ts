@@ -46,9 +46,10 @@ export async function listLogRecords(
     if (ids.length === 0) return { items: [], next, isLate }
     const rows = await budget.list(
       logRows(db).where('log_records.id', 'in', ids).orderBy('time_ns', 'desc').orderBy('log_records.id', 'desc'),
+      listed,
     )
-    const last = rows.at(-1)!
-    return { items: rows.map(toStoredLogRecord), next: rows.length < ids.length ? positionOf(last) : next, isLate }
+    const items = rows.map(({ item }) => item)
+    return { items, next: rows.length < ids.length ? positionOf(rows.at(-1)!.row) : next, isLate }
   }
   const rows = await budget.list(
     logRows(db)
@@ -57,9 +58,9 @@ export async function listLogRecords(
       .orderBy('time_ns', 'desc')
       .orderBy('log_records.id', 'desc')
       .limit(limit + 1),
+    listed,
   )
-  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
-  return { ...page, items: page.items.map(toStoredLogRecord), isLate: false }
+  return { ...pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
 }
 
 /** Returns the condition for rows of `log_records`, apart from their time; `undefined` if the service is unknown, so that no record matches. */
@@ -108,3 +109,5 @@ export const toStoredLogRecord = (row: LogRow): StoredLogRecord => ({
   ...toStoredContext(row),
   record: JSON.parse(row.record_json),
 })
+
+const listed = { toItem: toStoredLogRecord, positionOf }

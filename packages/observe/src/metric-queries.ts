@@ -50,9 +50,12 @@ export async function listMetricNames(
       .orderBy('type')
       .orderBy('unit')
       .limit(limit + 1),
+    { toItem: (row): MetricName => row, positionOf },
   )
-  return pageOf(rows, { limit, isTruncated: budget.isTruncated }, ({ name, type, unit }) => [name, type, unit])
+  return pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
 }
+
+const positionOf = ({ name, type, unit }: MetricName): Position => [name, type, unit]
 
 export interface MetricQuery extends TimeRange {
   readonly name: string
@@ -109,20 +112,24 @@ export async function findMetric(
       .orderBy('series.used_slice_id', 'desc')
       .orderBy('series.id')
       .limit(maxSeries + 1),
+    {
+      toItem: (row): StoredSeries => ({
+        service: row.service,
+        ...toStoredContext(row),
+        type: row.type,
+        unit: row.unit,
+        description: row.description,
+        aggregation_temporality: row.aggregation_temporality,
+        is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
+        attributes: JSON.parse(row.attributes_json),
+        points: [],
+        truncated: false,
+      }),
+    },
   )
   const series: StoredSeries[] = []
-  for (const row of rows.slice(0, maxSeries)) {
-    series.push({
-      service: row.service,
-      ...toStoredContext(row),
-      type: row.type,
-      unit: row.unit,
-      description: row.description,
-      aggregation_temporality: row.aggregation_temporality,
-      is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
-      attributes: JSON.parse(row.attributes_json),
-      ...(await pointsOf(db, row.id, query, budget)),
-    })
+  for (const { row, item } of rows.slice(0, maxSeries)) {
+    series.push({ ...item, ...(await pointsOf(db, row.id, query, budget)) })
   }
   return { name, series, truncated: rows.length > maxSeries || budget.isTruncated }
 }
@@ -139,10 +146,11 @@ async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: Metr
       .orderBy('time_ns', 'desc')
       .orderBy('id', 'desc')
       .limit(query.maxPointsPerSeries + 1),
+    { toItem: ({ json }): object => JSON.parse(json) },
   )
   const latest = rows.slice(0, query.maxPointsPerSeries).reverse()
   return {
-    points: latest.map(({ json }) => JSON.parse(json)),
+    points: latest.map(({ item }) => item),
     truncated: rows.length > query.maxPointsPerSeries || budget.isTruncated,
   }
 }

@@ -19,6 +19,13 @@ export interface ObserveMount<Context, Access> {
   unavailable(): Error
   /** Returns the API's own error for a query that the store does not support. */
   notSupported(): Error
+  /**
+   * Returns the API's own error for an answer that would be too large.
+   *
+   * @param member the member with the most text
+   * @param nextCursor the cursor of the items after the one that is too large, if it belongs to a list with pages
+   */
+  answerTooLarge(member: string | undefined, nextCursor: string | undefined): Error
   /** Returns the API's own error for a trace without stored spans. */
   traceNotFound(): Error
 }

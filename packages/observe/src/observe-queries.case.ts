@@ -248,7 +248,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     })
 
     test('runs by values of each filter', async () => {
-      const { services, projects, refs, statuses } = await expected.queries.facets(undefined)
+      const { services, projects, refs, statuses } = await expected.queries.facets(undefined, budget())
       for (const service of some(services)) await sameList(runsOf({ service, children: true }))
       for (const project of some(projects)) await sameList(runsOf({ project, children: true }))
       for (const ref of some(refs)) await sameList(runsOf({ ref, children: true }))
@@ -281,9 +281,9 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     }, 60_000)
 
     test('facets of all services and of one', async () => {
-      await same((queries) => queries.facets(undefined))
-      const { services } = await expected.queries.facets(undefined)
-      for (const service of [services[0]!, 'none']) await same((queries) => queries.facets(service))
+      await same((queries) => queries.facets(undefined, budget()))
+      const { services } = await expected.queries.facets(undefined, budget())
+      for (const service of [services[0]!, 'none']) await same((queries) => queries.facets(service, budget()))
     })
 
     test('traces, page by page', () => sameList(tracesOf({})))

@@ -14,7 +14,8 @@ import type { TraceSpansPage, TraceSpansQuery } from './trace-spans.ts'
  * The queries that the Observe API and the console make. Two stores answer them: the embedded one (`sqlite-queries.ts`) and
  * ClickHouse (`clickhouse/clickhouse-queries.ts`). `observe-queries.case.ts` holds both to the same answers.
  *
- * A query with a budget ends early when its answer is full, and the budget then says so.
+ * A query with a budget ends early when its answer is full, and the budget then says so. It throws `AnswerTooLarge` if not even the first
+ * item fits.
  */
 export interface ObserveQueries {
   status(): Promise<ObserveStatus>
@@ -25,7 +26,7 @@ export interface ObserveQueries {
   /** Returns the run at the root of a trace; `undefined` if the trace has none. */
   run(traceId: string): Promise<RunSummary | undefined>
   /** Returns the values that the filters of runs can have. */
-  facets(service: string | undefined): Promise<RunFacets>
+  facets(service: string | undefined, budget: ResponseBudget): Promise<RunFacets>
   /** Returns traces, the latest start first. A page can be short, or even empty, although there is a next one. */
   traces(query: TraceQuery, budget: ResponseBudget): Promise<Page<TraceSummary>>
   /** Returns a page of spans in order of start; `undefined` if none of the trace is stored. */

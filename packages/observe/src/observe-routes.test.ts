@@ -32,6 +32,7 @@ const routes = () =>
     tooManyStreams: () => new StoreGone(),
     unavailable: () => new StoreGone(),
     traceNotFound: () => new NoSuchTrace(),
+    answerTooLarge: () => new BadQuery(),
     parse(schema, value) {
       const result = schema.safeParse(value)
       if (!result.success) throw new BadQuery()

@@ -4,7 +4,7 @@ import { liveRoute } from './live/live-route.ts'
 import type { ObserveMount } from './observe-mount.ts'
 import { pipelineRoutes } from './pipeline-routes.ts'
 import { observePath, type QueryRoute } from './query-route.ts'
-import type { StoreQuery } from './store-queries.ts'
+import { QueryTooLarge, type StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 import { logRoutes, metricRoutes, statusRoutes, traceRoutes } from './telemetry-routes.ts'
 
@@ -40,15 +40,20 @@ export function observeRoutes<Context, Access>(
 
 function toRoute<Context, Access>(
   { path, operationId, summary, description, answer, query, params, refusals, isPaged, toStoreQuery }: QueryRoute,
-  { store, access, parse, unavailable, traceNotFound }: ObserveMount<Context, Access>,
+  { store, access, parse, unavailable, answerTooLarge, traceNotFound }: ObserveMount<Context, Access>,
 ): Route<Context, Access> {
   const ask = (query: StoreQuery) =>
     store.answer(query).catch((error: unknown) => {
+      if (error instanceof QueryTooLarge) throw answerTooLarge(error.member, error.nextCursor)
       throw error instanceof ThreadUnavailable ? unavailable() : error
     })
   const responses = {
     200: { description: summary, body: answer, ...(isPaged && { headers: pageHeaders }) },
     400: { description: 'Bad query' },
+    413: {
+      description:
+        'The answer would be larger than 8 MiB, a trace larger than 32 MiB, and cannot end early; the error names the member with the most text, and the cursor after it',
+    },
     503: { description: 'The store has too many queries, or had to be restarted' },
     ...refusals,
   }

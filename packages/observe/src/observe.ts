@@ -3,7 +3,7 @@ import { type Clock, type Log, silentLog, systemClock } from '@penstock/runtime'
 import { migrations } from './migrations.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
-import type { StoreQuery, StoreResponse } from './store-queries.ts'
+import { answerIn, type StoreQuery, type StoreReply, type StoreResponse } from './store-queries.ts'
 import { StoreThread, ThreadUnavailable } from './store-thread.ts'
 import { openStoreFile } from './store-writer.ts'
 
@@ -45,7 +45,7 @@ export async function startObserve(options: ObserveOptions): Promise<Observe> {
   const startWriter = () =>
     StoreThread.start<ReceivedRequest, Receipt>({ ...context, entry: 'writer-thread', heapBytes: all.writerHeapBytes })
   const startReader = () =>
-    StoreThread.start<StoreQuery, StoreResponse | undefined>({
+    StoreThread.start<StoreQuery, StoreReply>({
       ...context,
       entry: 'reader-thread',
       heapBytes: READER_HEAP_BYTES,
@@ -78,8 +78,8 @@ export class Observe {
   /** Resolves when the thread that writes has opened the file. Rejects with the error that prevents it. */
   readonly opened: Promise<unknown>
   readonly #writer: Promise<StoreThread<ReceivedRequest, Receipt>>
-  readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>
-  #reader: Promise<StoreThread<StoreQuery, StoreResponse | undefined>> | undefined
+  readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreReply>>
+  #reader: Promise<StoreThread<StoreQuery, StoreReply>> | undefined
   readonly #listeners = new Set<() => void>()
   readonly #closing = new AbortController()
   #waitingBytes = 0
@@ -88,7 +88,7 @@ export class Observe {
   constructor(
     limits: ObserveLimits,
     writer: Promise<StoreThread<ReceivedRequest, Receipt>>,
-    startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>,
+    startReader: () => Promise<StoreThread<StoreQuery, StoreReply>>,
   ) {
     this.limits = limits
     this.opened = writer
@@ -125,7 +125,7 @@ export class Observe {
   /**
    * Answers a query; `undefined` if nothing is stored under the id that it asks for.
    *
-   * @throws ThreadUnavailable, also if too many questions wait
+   * @throws ThreadUnavailable, also if too many questions wait; QueryTooLarge
    */
   async answer(query: StoreQuery): Promise<StoreResponse | undefined> {
     if (this.#waitingQueries >= this.limits.maxWaitingQueries) {
@@ -133,7 +133,7 @@ export class Observe {
     }
     this.#waitingQueries += 1
     try {
-      return await (await started(this.#openReader())).ask(query)
+      return answerIn(await (await started(this.#openReader())).ask(query))
     } finally {
       this.#waitingQueries -= 1
     }
@@ -149,7 +149,7 @@ export class Observe {
       .catch(() => {})
   }
 
-  #openReader(): Promise<StoreThread<StoreQuery, StoreResponse | undefined>> {
+  #openReader(): Promise<StoreThread<StoreQuery, StoreReply>> {
     this.#reader ??= this.#startReader().catch((error) => {
       this.#reader = undefined
       throw error

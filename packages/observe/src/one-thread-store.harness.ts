@@ -17,7 +17,7 @@ import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
 import { sqliteQueries } from './sqlite-queries.ts'
 import type { ObserveStatus } from './status.ts'
-import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
+import { answerIn, runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import { openStoreFile, openStoreWriter, type StoreWriter } from './store-writer.ts'
 import type { ObserveTables } from './tables.ts'
 import type { TraceSummary } from './trace-queries.ts'
@@ -95,8 +95,8 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
     return this.receive({ signal, wire: body, encoding, coding: 'identity' })
   }
 
-  answer(query: StoreQuery): Promise<StoreResponse | undefined> {
-    return runStoreQuery(this.port, query)
+  async answer(query: StoreQuery): Promise<StoreResponse | undefined> {
+    return answerIn(await runStoreQuery(this.port, query))
   }
 
   /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */

@@ -1,7 +1,8 @@
 import { type Expression, type Kysely, sql } from 'kysely'
 import { type Position, pageOf, type SearchedPage } from './cursor.ts'
+import { jsonLength } from './json-bytes.ts'
 import { isRunAfter, isRunMatch, latestFirst, mayMatch, type RunCondition, searchRuns } from './pipeline-search.ts'
-import type { ResponseBudget } from './response-budget.ts'
+import { ResponseBudget } from './response-budget.ts'
 import type { RefKind } from './run-kind.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
@@ -81,8 +82,9 @@ export async function listRuns(
   if (text !== undefined) {
     const { ids, next, isLate } = await searchRuns(db, text, conditions, { limit, after })
     if (ids.length === 0) return { items: [], next, isLate }
-    const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)))
-    return { items: rows.map(toSummary), next: rows.length < ids.length ? positionOf(rows.at(-1)!) : next, isLate }
+    const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)), listed)
+    const items = rows.map(({ item }) => item)
+    return { items, next: rows.length < ids.length ? positionOf(rows.at(-1)!.row) : next, isLate }
   }
   // The ids come from the covering index alone; only the rows of the page are read.
   const ids = latestFirst(
@@ -92,9 +94,8 @@ export async function listRuns(
       .where(conditions)
       .$if(after !== undefined, (select) => select.where(isRunAfter(after!))),
   ).limit(limit + 1)
-  const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)))
-  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
-  return { ...page, items: page.items.map(toSummary), isLate: false }
+  const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)), listed)
+  return { ...pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
 }
 
 const positionOf = (row: RunRow): Position => [row.start_ns, String(row.id)]
@@ -111,22 +112,22 @@ export async function findRun(db: Kysely<ObserveTables>, traceId: string): Promi
   return row && toSummary(row)
 }
 
-/** Returns the runs with some ids that meet a condition, in order of their start. */
-export async function findRuns(
+/** Yields the runs with some ids that meet a condition, in order of their start. Run no other query before the last one. */
+export async function* findRuns(
   db: Kysely<ObserveTables>,
   ids: Expression<number | null>,
   filter: RunFilter,
-): Promise<RunSummary[]> {
+): AsyncGenerator<RunSummary> {
   const conditions = await runConditions(db, filter)
-  if (conditions === undefined) return []
+  if (conditions === undefined) return
   const { text } = filter
-  const rows = await runRows(db)
+  const rows = runRows(db)
     .where('run.id', 'in', ids)
     .where(conditions)
     .$if(text !== undefined, (select) => select.where(mayMatch(text!)))
     .orderBy('run.start_ns')
-    .execute()
-  return rows.flatMap((row) => (text === undefined || isRunMatch(row, text) ? [toSummary(row)] : []))
+    .stream()
+  for await (const row of rows) if (text === undefined || isRunMatch(row, text)) yield toSummary(row)
 }
 
 /** Returns the condition of a filter, apart from its text; `undefined` if the service is unknown, so that no run matches. */
@@ -178,6 +179,8 @@ export function toSummary({ id: _, is_final, failed_jobs_json, shape_json, ...ro
   }
 }
 
+const listed = { toItem: toSummary, positionOf }
+
 /** The values that the filters of runs can have, each in order of text. */
 export interface RunFacets {
   readonly services: readonly string[]
@@ -188,8 +191,32 @@ export interface RunFacets {
 
 export const MAX_FACET_VALUES = 1_000
 
+/** The bytes of the values of one kind. */
+const MAX_FACET_BYTES = 1536 * 1024
+
+/** Returns the first values of each kind, in order of text, that fit into an answer. */
+export function boundedFacets(values: RunFacets, budget: ResponseBudget): RunFacets {
+  const fitting = (texts: Iterable<string>): string[] => {
+    const own = new ResponseBudget(MAX_FACET_BYTES)
+    const found = [...new Set(texts)].sort().slice(0, MAX_FACET_VALUES)
+    const first = found.filter((text) => own.takeBytes(jsonLength(text) + 1))
+    if (first.length < found.length) budget.truncate()
+    return first
+  }
+  return {
+    services: fitting(values.services),
+    projects: fitting(values.projects),
+    refs: fitting(values.refs),
+    statuses: fitting(values.statuses),
+  }
+}
+
 /** Returns the distinct values of all stored runs, or of those of one service; at most 1,000 of a kind. */
-export async function findFacets(db: Kysely<ObserveTables>, service: string | undefined): Promise<RunFacets> {
+export async function findFacets(
+  db: Kysely<ObserveTables>,
+  service: string | undefined,
+  budget: ResponseBudget,
+): Promise<RunFacets> {
   const serviceId = service === undefined ? undefined : await findServiceId(db, service)
   const isUnknown = service !== undefined && serviceId === undefined
   // One scan of the index for all kinds of values.
@@ -202,21 +229,24 @@ export async function findFacets(db: Kysely<ObserveTables>, service: string | un
         .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
         .limit(MAX_COMBINATIONS)
         .execute()
-  const valuesOf = (column: 'project' | 'ref' | 'status') =>
-    [...new Set(rows.flatMap((row) => row[column] ?? []))].sort().slice(0, MAX_FACET_VALUES)
-  const services = await db
+  const valuesOf = (column: 'project' | 'ref' | 'status') => rows.flatMap((row) => row[column] ?? [])
+  const services: string[] = []
+  const names = db
     .selectFrom('services')
     .select('key')
     .where('id', 'in', db.selectFrom('pipeline_runs').select('service_id').distinct())
     .orderBy('key')
     .limit(MAX_FACET_VALUES)
-    .execute()
-  return {
-    services: services.map(({ key }) => key),
-    projects: valuesOf('project'),
-    refs: valuesOf('ref'),
-    statuses: valuesOf('status'),
+  let characters = 0
+  for await (const { key } of names.stream()) {
+    services.push(key)
+    characters += key.length
+    if (characters > MAX_FACET_BYTES) break
   }
+  return boundedFacets(
+    { services, projects: valuesOf('project'), refs: valuesOf('ref'), statuses: valuesOf('status') },
+    budget,
+  )
 }
 
 /** The combinations that are read; a store with more of them has more than 1,000 refs. */

@@ -5,14 +5,14 @@ import { systemClock } from '@penstock/runtime'
 import { RunHistory } from './insights/run-history.ts'
 import type { ObserveLimits } from './observe-limits.ts'
 import { sqliteQueries } from './sqlite-queries.ts'
-import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
+import { runStoreQuery, type StoreQuery, type StoreReply, transferredWith } from './store-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { serveThread } from './thread-messages.ts'
 
 /** Enough for the largest answer, so that its pages are read from the file once and not at every reload. */
 const PAGE_CACHE_BYTES = 64 * 1024 * 1024
 
-serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse | undefined>(({ file, limits }) => {
+serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreReply>(({ file, limits }) => {
   const db = openReadOnly<ObserveTables>(file, { cacheBytes: PAGE_CACHE_BYTES })
   const history = new RunHistory(db.read, () => systemClock.nowMs())
   const queries = sqliteQueries(db.read, limits, history)
@@ -29,7 +29,7 @@ serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse |
   return {
     answer: (query) => inTurn(() => runStoreQuery(queries, query)),
     isUnavailable,
-    transferred: (answer) => (answer === undefined ? [] : [answer.json.buffer]),
+    transferred: transferredWith,
     async close() {
       isClosing = true
       await last

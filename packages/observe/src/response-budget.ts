@@ -1,58 +1,108 @@
+import { heaviestMember } from '@penstock/json'
+import type { Position } from './cursor.ts'
+import { jsonLength } from './json-bytes.ts'
+
 interface Streamed<Row> {
   stream(): AsyncIterable<Row>
 }
 
+/** A row of a query, and the item that it becomes in the answer. */
+export interface RowItem<Row, Item> {
+  readonly row: Row
+  readonly item: Item
+}
+
+interface ListedRows<Row, Item> {
+  toItem(row: Row): Item
+  /** Returns the position of a row, if the list has pages. */
+  positionOf?(row: Row): Position
+}
+
+/** The error for an answer that would be too large, and cannot end early because its first item alone is too large. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+  /** The member with the most text. */
+  readonly member: string | undefined
+  /** The position of the item, if it belongs to a list with pages: the list goes on after it. */
+  readonly position: Position | undefined
+
+  constructor(member: string | undefined, position?: Position) {
+    super(`an answer is too large${member === undefined ? '' : ` because of ${member}`}`)
+    this.member = member
+    this.position = position
+  }
+}
+
 /**
- * The number of bytes that one answer may still use. Rows are read one at a time and counted, because a few of them can
- * be as large as the whole database.
+ * The number of bytes that one answer may still use. Rows are read one at a time and their JSON is measured, because a few of
+ * them can be as large as the whole database.
  */
 export class ResponseBudget {
   #bytesLeft: number
   #isTruncated = false
-  #hasRows = false
+  #hasItems = false
 
   constructor(bytes: number) {
     this.#bytesLeft = bytes
   }
 
-  /** Tells whether there were more rows than fit. */
+  /** Returns whether there were more items than fit. */
   get isTruncated(): boolean {
     return this.#isTruncated
   }
 
   /**
-   * Yields the rows that fit, but always the first one. Run no other query meanwhile: the connection is in use until
-   * the last row.
+   * Yields the rows of which the items fit. Run no other query before the last row: the connection is in use.
    *
-   * @param sizeOf returns the number of characters of a row that go into the answer
+   * @throws AnswerTooLarge
    */
-  async *rows<Row extends object>(query: Streamed<Row>, sizeOf: (row: Row) => number = lengthOf): AsyncGenerator<Row> {
+  async *rows<Row extends object, Item>(
+    query: Streamed<Row>,
+    { toItem, positionOf }: ListedRows<Row, Item>,
+  ): AsyncGenerator<RowItem<Row, Item>> {
     for await (const row of query.stream()) {
-      if (!this.take(sizeOf(row))) return
-      yield row
+      const item = toItem(row)
+      if (!this.take(item, positionOf?.(row))) return
+      yield { row, item }
     }
   }
 
-  /** Takes the characters of an item, and returns whether they fit. The first item always fits. */
-  take(characters: number): boolean {
-    this.#bytesLeft -= characters
-    if (this.#bytesLeft < 0 && this.#hasRows) {
+  /** @throws AnswerTooLarge */
+  async list<Row extends object, Item>(
+    query: Streamed<Row>,
+    listed: ListedRows<Row, Item>,
+  ): Promise<RowItem<Row, Item>[]> {
+    const found: RowItem<Row, Item>[] = []
+    for await (const each of this.rows(query, listed)) found.push(each)
+    return found
+  }
+
+  /**
+   * Takes the JSON of an item, with a comma, and returns whether it fits. After one that does not fit, no other does.
+   *
+   * @param position the position of the item, if it belongs to a list with pages
+   * @throws AnswerTooLarge if the first item does not fit
+   */
+  take(item: unknown, position?: Position): boolean {
+    if (this.#isTruncated) return false
+    if (this.takeBytes(jsonLength(item) + 1)) return true
+    if (!this.#hasItems) throw new AnswerTooLarge(heaviestMember(item), position)
+    return false
+  }
+
+  /** Takes the bytes of a part of the answer, and returns whether they fit. After a part that does not fit, no other does. */
+  takeBytes(bytes: number): boolean {
+    if (this.#isTruncated || bytes > this.#bytesLeft) {
       this.#isTruncated = true
       return false
     }
-    this.#hasRows = true
+    this.#bytesLeft -= bytes
+    this.#hasItems = true
     return true
   }
 
-  async list<Row extends object>(query: Streamed<Row>): Promise<Row[]> {
-    const rows: Row[] = []
-    for await (const row of this.rows(query)) rows.push(row)
-    return rows
+  /** Records that the answer ends early. Nothing else fits after it. */
+  truncate(): void {
+    this.#isTruncated = true
   }
 }
-
-/** The size of a row without its texts, in an answer or in memory. */
-const ROW_BYTES = 50
-
-const lengthOf = (row: object): number =>
-  Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), ROW_BYTES)

@@ -14,9 +14,12 @@ import { observePath } from './query-route.ts'
 export class StatusError extends Error {
   readonly status: number
 
-  constructor(status: number) {
+  readonly details: object
+
+  constructor(status: number, details: object = {}) {
     super(`status ${status}`)
     this.status = status
+    this.details = details
   }
 }
 
@@ -48,6 +51,7 @@ export async function serveStore({
     unavailable: () => new StatusError(503),
     notSupported: () => new StatusError(501),
     traceNotFound: () => new StatusError(404),
+    answerTooLarge: (member, nextCursor) => new StatusError(413, { member, nextCursor }),
     parse(schema, value) {
       const result = schema.safeParse(value)
       if (!result.success) throw new StatusError(400)
@@ -55,7 +59,8 @@ export async function serveStore({
     },
     ...mount,
   })
-  const renderError = (error: unknown) => ({ status: error instanceof StatusError ? error.status : 500 })
+  const renderError = (error: unknown) =>
+    error instanceof StatusError ? { status: error.status, json: error.details } : { status: 500 }
   const listening = await listen(serveRoutes(guarded(routes, enter), { renderError, headers: {}, log: silentLog }), {
     host: '127.0.0.1',
     port: 0,

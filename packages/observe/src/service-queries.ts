@@ -34,14 +34,16 @@ export async function listServices(
       .$if(after !== undefined, (select) => select.where('services.key', '>', after![0]!))
       .orderBy('services.key')
       .limit(MAX_SERVICES + 1),
+    {
+      toItem: (row): ServiceSummary => ({
+        name: row.name,
+        signals: signalNames.filter((signal) => row[signal] === 1),
+        last_seen_at: new Date(row.started_ms).toISOString(),
+      }),
+      positionOf: ({ name }) => [name],
+    },
   )
-  const page = pageOf(rows, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
-  const items = page.items.map((row) => ({
-    name: row.name,
-    signals: signalNames.filter((signal) => row[signal] === 1),
-    last_seen_at: new Date(row.started_ms).toISOString(),
-  }))
-  return { ...page, items }
+  return pageOf(rows, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
 }
 
 /** Returns the id of a service; `undefined` if it is unknown. */

@@ -1,12 +1,14 @@
+import { heaviestMember, MAX_ANSWER_BYTES } from '@penstock/json'
 import type { Page, Position, SearchedPage } from './cursor.ts'
 import { toCursor } from './cursor.ts'
 import type { CompareQuery, InsightsQuery } from './insights/insights-queries.ts'
+import { jsonWithin } from './json-bytes.ts'
 import type { LiveQuery } from './live/live-queries.ts'
 import type { LogQuery } from './log-queries.ts'
 import type { MetricNameQuery, MetricQuery } from './metric-queries.ts'
 import type { ObserveQueries } from './observe-queries.ts'
 import type { RunQuery } from './pipeline-queries.ts'
-import { ResponseBudget } from './response-budget.ts'
+import { AnswerTooLarge, ResponseBudget } from './response-budget.ts'
 import type { TraceQuery } from './trace-queries.ts'
 import type { TraceSpansQuery } from './trace-spans.ts'
 
@@ -44,10 +46,44 @@ export class QueryNotSupported extends Error {
   }
 }
 
-/** The limit on the stored texts in one answer. */
-const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+/** The reply of a thread to a query with an answer that would be too large. */
+interface TooLargeReply {
+  /** The member with the most text. */
+  readonly tooLarge: { readonly member: string | undefined; readonly nextCursor: string | undefined }
+}
+
+/** The reply of a thread to a query; `undefined` if nothing is stored under the id that it asks for. */
+export type StoreReply = StoreResponse | TooLargeReply | undefined
+
+/** The error for a query with an answer that would be too large. */
+export class QueryTooLarge extends Error {
+  override readonly name = 'QueryTooLarge'
+  /** The member with the most text. */
+  readonly member: string | undefined
+  /** The cursor of the items after the one that is too large, if it belongs to a list with pages. */
+  readonly nextCursor: string | undefined
+
+  constructor({ member, nextCursor }: TooLargeReply['tooLarge']) {
+    super('the answer would be too large')
+    this.member = member
+    this.nextCursor = nextCursor
+  }
+}
+
+/** Returns the answer in a thread's reply. @throws QueryTooLarge */
+export function answerIn(reply: StoreReply): StoreResponse | undefined {
+  if (reply !== undefined && 'tooLarge' in reply) throw new QueryTooLarge(reply.tooLarge)
+  return reply
+}
+
+/** Returns the memory that moves with a reply to another thread. */
+export const transferredWith = (reply: StoreReply): readonly ArrayBuffer[] =>
+  reply !== undefined && 'json' in reply ? [reply.json.buffer] : []
+
 /** The limit for a trace, which is OTLP as it was sent. */
 const MAX_TRACE_BYTES = 32 * 1024 * 1024
+/** The part of an answer that is kept for what surrounds the items of a list. */
+const RESERVED_BYTES = 64 * 1024
 
 interface Found {
   /** A value, or its JSON. */
@@ -57,26 +93,44 @@ interface Found {
   readonly nextCursor?: string | undefined
 }
 
-/** Answers a query; `undefined` if nothing is stored under the id that it asks for. */
-export async function runStoreQuery(queries: ObserveQueries, query: StoreQuery): Promise<StoreResponse | undefined> {
+/** Answers a query in a thread. */
+export async function runStoreQuery(queries: ObserveQueries, query: StoreQuery): Promise<StoreReply> {
   if (query.kind === 'live') {
     // Written as text on this thread, so that the one that serves the clients only passes it on.
     const { text, position, hasMore } = await queries.live(query.query)
     return { json: new TextEncoder().encode(text), isTruncated: hasMore, nextCursor: position }
   }
-  const budget = new ResponseBudget(query.kind === 'trace' ? MAX_TRACE_BYTES : MAX_RESPONSE_BYTES)
-  const {
-    value,
-    json = jsonBytes(value),
-    nextCursor,
-    isTruncated = budget.isTruncated,
-  } = await find(queries, query, budget)
-  return json && { json, isTruncated, nextCursor }
+  const maxBytes = query.kind === 'trace' ? MAX_TRACE_BYTES : MAX_ANSWER_BYTES
+  const budget = new ResponseBudget(maxBytes - RESERVED_BYTES)
+  try {
+    const { value, json, nextCursor, isTruncated = budget.isTruncated } = await find(queries, query, budget)
+    const answer = json ?? (value === undefined ? undefined : requiredJson(value, maxBytes))
+    return answer && { json: answer, isTruncated, nextCursor }
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error
+    const { member, position } = error
+    const list = listNames[query.kind]
+    const nextCursor = list !== undefined && position !== undefined ? toCursor(list, position) : undefined
+    return { tooLarge: { member, nextCursor } }
+  }
 }
 
-/** Returns the JSON of a value; `undefined` if the value is. */
-const jsonBytes = (value: unknown) =>
-  value === undefined ? undefined : new TextEncoder().encode(JSON.stringify(value))
+/** The names of lists with pages in their cursors. */
+const listNames: Partial<Record<StoreQuery['kind'], string>> = {
+  services: 'services',
+  runs: 'pipelines',
+  traces: 'traces',
+  trace: 'trace',
+  metricNames: 'metric_names',
+  logRecords: 'logs',
+}
+
+/** Returns the JSON of a value. @throws AnswerTooLarge */
+function requiredJson(value: unknown, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const json = jsonWithin(value, maxBytes)
+  if (json === undefined) throw new AnswerTooLarge(heaviestMember(value))
+  return json
+}
 
 async function find(
   queries: ObserveQueries,
@@ -93,7 +147,7 @@ async function find(
     case 'run':
       return { value: await queries.run(query.traceId) }
     case 'facets':
-      return { value: await queries.facets(query.service) }
+      return { value: await queries.facets(query.service, budget) }
     case 'traces':
       return paged('traces', await queries.traces(query.filter, budget))
     case 'trace': {

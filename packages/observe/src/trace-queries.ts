@@ -1,11 +1,11 @@
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { type Kysely, sql } from 'kysely'
 import { WHOLE_TRACE } from './arrival-store.ts'
 import type { Page, Position } from './cursor.ts'
-import { entryOf } from './map-entry.ts'
-import type { ResponseBudget } from './response-budget.ts'
+import { AnswerTooLarge, type ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { searchTraces, type TraceFilter } from './trace-search.ts'
+import { positionOf, searchTraces, type TraceFilter } from './trace-search.ts'
 
 export interface TraceQuery extends TraceFilter {
   readonly limit: number
@@ -34,51 +34,48 @@ export async function listTraces(
   const serviceId = query.service === undefined ? WHOLE_TRACE : await findServiceId(db, query.service)
   if (serviceId === undefined) return { items: [], next: undefined }
   const page = await searchTraces(db, serviceId, query, { limit: query.limit, after: query.after })
-  const ids = page.items.map(({ trace_id }) => trace_id)
-  const services = await servicesOf(db, ids, budget)
-  const roots = await rootsOf(db, ids, budget)
-  const items = page.items.map(({ position_ns: _, ...trace }) => ({
-    ...trace,
-    services: services.get(trace.trace_id) ?? [],
-    root: roots.get(trace.trace_id) ?? null,
-  }))
-  return { ...page, items }
+  const items: TraceSummary[] = []
+  let last: Position | undefined
+  for (const match of page.items) {
+    const { position_ns: _, ...trace } = match
+    const position = positionOf(match)
+    const services = await servicesOf(db, trace.trace_id, position)
+    const item = { ...trace, services, root: await rootOf(db, trace.trace_id) }
+    if (!budget.take(item, position)) return { items, next: last }
+    items.push(item)
+    last = position
+  }
+  return { items, next: page.next }
 }
 
-async function servicesOf(
-  db: Kysely<ObserveTables>,
-  traceIds: readonly string[],
-  budget: ResponseBudget,
-): Promise<Map<string, string[]>> {
-  const byTrace = new Map<string, string[]>()
-  if (traceIds.length === 0) return byTrace
+/** @throws AnswerTooLarge if the names of the services alone are too large for an answer */
+async function servicesOf(db: Kysely<ObserveTables>, traceId: string, position: Position): Promise<string[]> {
+  const names: string[] = []
+  let characters = 0
   const rows = db
     .selectFrom('trace_parts')
     .innerJoin('services', 'services.id', 'trace_parts.service_id')
-    .select(['trace_id', 'services.key as name'])
-    .where('trace_id', 'in', traceIds)
+    .select('services.key as name')
+    .where('trace_id', '=', traceId)
     .orderBy('services.key')
-  for await (const { trace_id, name } of budget.rows(rows)) entryOf(byTrace, trace_id, () => []).push(name)
-  return byTrace
+  for await (const { name } of rows.stream()) {
+    names.push(name)
+    characters += name.length
+    if (characters > MAX_ANSWER_BYTES) throw new AnswerTooLarge('services', position)
+  }
+  return names
 }
 
-async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], budget: ResponseBudget) {
-  const byTrace = new Map<string, NonNullable<TraceSummary['root']>>()
-  if (traceIds.length === 0) return byTrace
-  const rows = db
+async function rootOf(db: Kysely<ObserveTables>, traceId: string): Promise<TraceSummary['root']> {
+  const root = await db
     .selectFrom('spans')
     .innerJoin('services', 'services.id', 'spans.service_id')
-    .select(['trace_id', 'name', 'services.key as service', 'status_code'])
-    .where('trace_id', 'in', traceIds)
+    .select(['name', 'services.key as service', 'status_code'])
+    .where('trace_id', '=', traceId)
     // Written as a literal, because the partial index of roots has this condition.
     .where(sql<boolean>`parent_span_id = ''`)
     .orderBy('start_ns')
-  const isNew = ({ trace_id }: { trace_id: string }) => !byTrace.has(trace_id)
-  const sizeOf = (row: { trace_id: string; name: string; service: string }) =>
-    isNew(row) ? row.name.length + row.service.length : 0
-  for await (const row of budget.rows(rows, sizeOf)) {
-    const { trace_id, ...root } = row
-    if (isNew(row)) byTrace.set(trace_id, root)
-  }
-  return byTrace
+    .limit(1)
+    .executeTakeFirst()
+  return root ?? null
 }

@@ -38,7 +38,8 @@ interface SearchPage {
   readonly after: Position | undefined
 }
 
-const positionOf = ({ position_ns, trace_id }: TraceMatch): Position => [position_ns, trace_id]
+/** Returns the position of a trace in the list. */
+export const positionOf = ({ position_ns, trace_id }: TraceMatch): Position => [position_ns, trace_id]
 
 /** Returns the traces that match, the latest first. */
 export async function searchTraces(

@@ -3,7 +3,7 @@ import { inChunks } from './chunks.ts'
 import type { Position } from './cursor.ts'
 import { JoinedBytes } from './joined-bytes.ts'
 import { entryOf } from './map-entry.ts'
-import type { ResponseBudget } from './response-budget.ts'
+import { AnswerTooLarge, type ResponseBudget } from './response-budget.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText } from './time-range.ts'
 
@@ -43,24 +43,29 @@ export async function findTrace(
 ): Promise<TraceSpansPage | undefined> {
   const places = await spanPlaces(db, { traceId, maxSpans, after })
   if (places.length === 0) return undefined
-  const documents = await documentsOf(db, new Set(places.flatMap((place) => [place.resource_id, place.scope_id])))
+  const documentBytes = await documentSizes(db, new Set(places.flatMap((place) => [place.resource_id, place.scope_id])))
   // The documents of spans that were deleted a moment ago may be gone.
-  const stored = places.filter((place) => documents.has(place.resource_id) && documents.has(place.scope_id))
+  const stored = places.filter((place) => documentBytes.has(place.resource_id) && documentBytes.has(place.scope_id))
   const groups: Groups = new Map()
   const sizes = new Map<number, number>()
   let last: number | undefined
   for (const { id, bytes, resource_id, scope_id } of stored.slice(0, maxSpans)) {
     // The resource and the scope appear once, however many spans share them.
     const known = groups.get(resource_id)
-    const resourceSize = known === undefined ? documents.get(resource_id)!.length : 0
-    const scopeSize = known?.has(scope_id) ? 0 : documents.get(scope_id)!.length
-    if (!budget.take(bytes + resourceSize + scopeSize)) break
+    const resourceSize = known === undefined ? documentBytes.get(resource_id)! + GROUP_BYTES : 0
+    const scopeSize = known?.has(scope_id) ? 0 : documentBytes.get(scope_id)! + GROUP_BYTES
+    if (!budget.takeBytes(bytes + 1 + resourceSize + scopeSize)) {
+      if (last !== undefined) break
+      throw new AnswerTooLarge('spans', stored.length > 1 ? await positionOf(db, id) : undefined)
+    }
     const scopes = entryOf(groups, resource_id, () => new Map<number, number[]>())
     entryOf(scopes, scope_id, () => []).push(id)
     sizes.set(id, bytes)
     last = id
   }
   const truncated = places.length > maxSpans || budget.isTruncated
+  const shown = new Set([...groups].flatMap(([resource, scopes]) => [resource, ...scopes.keys()]))
+  const documents = await documentsOf(db, shown)
   const json = traceJson({ traceId, truncated, groups, documents, spans: await spansOf(db, sizes) })
   return { json, next: truncated && last !== undefined ? await positionOf(db, last) : undefined }
 }
@@ -93,6 +98,26 @@ export const spansInOrder = (db: Kysely<ObserveTables>, traceId: string, after: 
     })
     .orderBy('spans.start_ns')
     .orderBy('id')
+
+/** The bytes around the spans of a resource or of a scope. */
+const GROUP_BYTES = 32
+
+/** Returns the bytes of documents, without reading their texts. */
+async function documentSizes(
+  db: Kysely<ObserveTables>,
+  ids: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, number>> {
+  const sizes = new Map<number, number>()
+  await inChunks([...ids], async (chunk) => {
+    const rows = await db
+      .selectFrom('documents')
+      .select(['id', sql<number>`octet_length(json)`.as('bytes')])
+      .where('id', 'in', chunk)
+      .execute()
+    for (const { id, bytes } of rows) sizes.set(id, bytes)
+  })
+  return sizes
+}
 
 async function documentsOf(db: Kysely<ObserveTables>, ids: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
   const documents = new Map<number, string>()
@@ -144,11 +169,12 @@ interface TraceParts {
 function traceJson({ traceId, truncated, groups, documents, spans }: TraceParts): Uint8Array<ArrayBuffer> {
   const json = new JoinedBytes()
   json.add(`{"trace_id":${JSON.stringify(traceId)},"resourceSpans":[`)
-  json.addList(groups, ([resourceId, scopes]) => {
+  const isStored = ([id]: readonly [number, ...unknown[]]) => documents.has(id)
+  json.addList([...groups].filter(isStored), ([resourceId, scopes]) => {
     json.add(withOpenList(documents.get(resourceId)!, 'scopeSpans'))
-    json.addList(scopes, ([scopeId, ids]) => {
+    json.addList([...scopes].filter(isStored), ([scopeId, ids]) => {
       json.add(withOpenList(documents.get(scopeId)!, 'spans'))
-      // A span that was deleted a moment ago is left out.
+      // What was deleted a moment ago is left out.
       json.addList(
         ids.flatMap((id) => spans.get(id) ?? []),
         (span) => json.add(span),

@@ -34,6 +34,7 @@ const problemStatus = {
   body_too_large: 413,
   invalid_json: 400,
   json_beyond_limit: 400,
+  answer_too_large: 413,
 } satisfies Record<RequestErrorKind['kind'], keyof typeof phrases>
 
 const UNAVAILABLE_RETRY_SECONDS = 5

@@ -7,6 +7,7 @@ import type { OperationContext } from '../operations/operation-context.ts'
 import { numericText, parseInput } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'
 import type { AuditEventTable, GatewayDb } from '../store/tables.ts'
+import { MAX_PAGE } from '../tokens/token-input.ts'
 
 export interface AuditEventJson {
   readonly id: string
@@ -28,7 +29,7 @@ export interface AuditPage {
 
 /** The query of the list. Every value is text. */
 export const listAuditInput = z.strictObject({
-  limit: numericText(1, 100).optional(),
+  limit: numericText(1, MAX_PAGE).optional(),
   cursor: z.string().max(64).optional(),
   event: z.enum(auditEventNames).optional(),
 })

@@ -143,7 +143,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       summary: 'List the clients that enforcement would refuse',
       responses: {
         200: { description: 'The report', body: readinessResponse },
-        ...errorResponses('invalid_field', 'unknown_field'),
+        ...errorResponses('invalid_field', 'unknown_field', 'answer_too_large'),
       },
     },
     async handle(request, context) {
@@ -186,7 +186,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
           body: z.array(auditEvent),
           headers: nextPageHeaders,
         },
-        ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
+        ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden', 'answer_too_large'),
       },
     },
     async handle(request, context) {

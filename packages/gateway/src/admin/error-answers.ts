@@ -8,9 +8,10 @@ import {
   type ResponseRow,
   TooManyAnswers,
 } from '@penstock/http'
-import { jsonExcess } from '@penstock/json'
+import { jsonExcess, MAX_ANSWER_BYTES } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../operations/api-error.ts'
+import { MAX_PAGE } from '../tokens/token-input.ts'
 
 /** The messages for errors that are found before a route handles the request, by the error codes of the HTTP package. */
 const messages = {
@@ -19,7 +20,7 @@ const messages = {
   unsupported_media_type: 'The body must be application/json in UTF-8 and not compressed.',
   body_too_large: 'The body is larger than this API accepts.',
   invalid_json: 'The body is not a single JSON value in UTF-8.',
-} satisfies Record<Exclude<RequestErrorKind['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
+} satisfies Record<Exclude<RequestErrorKind['kind'], 'json_beyond_limit' | 'answer_too_large'> & ApiErrorCode, string>
 
 const STORE_RETRY_SECONDS = 2
 
@@ -35,6 +36,7 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
         headers,
       )
     }
+    if (problem.kind === 'answer_too_large') return errorReply(answerTooLarge(problem), requestId, headers)
     const details = problem.kind === 'body_too_large' ? { limit_bytes: problem.limitBytes } : undefined
     return errorReply(new ApiError(problem.kind, messages[problem.kind], details), requestId, headers)
   }
@@ -51,6 +53,35 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     return errorReply(unavailable, requestId, headersOf(unavailable))
   }
   return errorReply(new ApiError('internal', 'The request failed inside the gateway; see its log.'), requestId, {})
+}
+
+/** Returns the error for an answer with more JSON than an answer may have. */
+function answerTooLarge({
+  fittingItems,
+  member,
+}: Extract<RequestErrorKind, { readonly kind: 'answer_too_large' }>): ApiError {
+  const limit = Math.min(fittingItems, MAX_PAGE)
+  if (limit > 0) {
+    const message = `The list would be larger than ${MAX_ANSWER}. The largest limit that fits is ${limit}.`
+    return new ApiError('answer_too_large', message, { limit })
+  }
+  return answerTooLargeBecauseOf(member)
+}
+
+const MAX_ANSWER = `${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
+
+/**
+ * Returns the error for an answer that is too large because of one member.
+ *
+ * @param nextCursor the cursor of the items after the one that is too large, if it belongs to a list with pages
+ */
+export function answerTooLargeBecauseOf(member: string | undefined, nextCursor?: string): ApiError {
+  const reason = member === undefined ? '' : ` because of '${member}'`
+  const details = {
+    ...(member !== undefined && { member }),
+    ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+  }
+  return new ApiError('answer_too_large', `The answer would be larger than ${MAX_ANSWER}${reason}.`, details)
 }
 
 /** The form of errors that the listener writes before a route handles the request. Their request id is empty. */

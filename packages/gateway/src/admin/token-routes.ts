@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reply, Route, RouteRequest } from '@penstock/http'
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError } from '../operations/api-error.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
@@ -7,6 +9,7 @@ import {
   createTokenInput,
   importTokenInput,
   listTokensInput,
+  MAX_PAGE,
   rotateTokenInput,
   updateTokenInput,
   verifyTokenInput,
@@ -19,6 +22,7 @@ import {
   listTokens,
   revokeToken,
   rotateToken,
+  type TokenPage,
   tokenETag,
   updateToken,
   verifyToken,
@@ -120,11 +124,13 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
           body: z.array(listedToken),
           headers: { ...nextPageHeaders, 'X-Total-Count': 'Tokens on all pages' },
         },
-        ...errorResponses(...badInput, 'invalid_cursor'),
+        ...errorResponses(...badInput, 'invalid_cursor', 'answer_too_large'),
       },
     },
     async handle(request, context) {
-      const { tokens, nextCursor, totalCount } = await listTokens(context, request.query)
+      const { tokens, nextCursor, totalCount } = await (request.query.limit === undefined
+        ? wholeList(context, request.query)
+        : listTokens(context, request.query))
       return {
         status: 200,
         headers: { 'X-Total-Count': String(totalCount), ...nextLink(request, nextCursor) },
@@ -225,6 +231,25 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     },
   },
 ]
+
+/**
+ * Reads a list without `limit` in pages, so that a long one does not block the event loop. It ends after more tokens than an answer
+ * may have, because the answer is refused then.
+ */
+async function wholeList(context: ManagementContext, query: RouteRequest['query']): Promise<TokenPage> {
+  const limit = String(MAX_PAGE)
+  let page = await listTokens(context, { ...query, limit })
+  const { totalCount } = page
+  const tokens = [...page.tokens]
+  let characters = JSON.stringify(page.tokens).length
+  while (page.nextCursor !== undefined && characters <= MAX_ANSWER_BYTES) {
+    await nextTurn()
+    page = await listTokens(context, { ...query, limit, cursor: page.nextCursor })
+    tokens.push(...page.tokens)
+    characters += JSON.stringify(page.tokens).length
+  }
+  return { tokens, nextCursor: undefined, totalCount }
+}
 
 const idOf = ({ params }: RouteRequest): string => params.id!
 

@@ -12,6 +12,7 @@ export const apiErrorStatus = {
   not_found: 404,
   method_not_allowed: 405,
   body_too_large: 413,
+  answer_too_large: 413,
   unsupported_media_type: 415,
   last_valid_token: 409,
   last_admin_key: 409,

@@ -98,9 +98,12 @@ export const verifyTokenInput = z.strictObject({
   origin: z.string().max(300).optional(),
 })
 
+/** The highest number of items in a page of a list. */
+export const MAX_PAGE = 100
+
 /** The query of the list. Every value is text. Without `limit`, the whole list is returned. */
 export const listTokensInput = z.strictObject({
-  limit: numericText(1, 100).optional(),
+  limit: numericText(1, MAX_PAGE).optional(),
   cursor: z.string().max(64).optional(),
   status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
   // A text with U+0000 cannot be sent to PostgreSQL.

@@ -5,11 +5,11 @@ import {
   csrfProofIn,
   factsIn,
   JsonAnswer,
-  MAX_ANSWER_BYTES,
   type Reply,
   type RouteRequest,
   sessionSecretIn,
 } from '@penstock/http'
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import type { ExecutionResult } from 'graphql'
 import {
   complexityError,

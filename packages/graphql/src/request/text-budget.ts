@@ -1,5 +1,5 @@
 import type { SizedDescription } from '@penstock/core'
-import { MAX_ANSWER_BYTES } from '@penstock/http'
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import type { GraphQLError } from 'graphql'
 import { sizeText } from './blob-budget.ts'
 import { OncePerOperationError } from './once-per-operation-error.ts'

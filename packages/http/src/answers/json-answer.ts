@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { jsonParts } from './json-parts.ts'
+import { jsonParts } from '@penstock/json'
 
-/** The maximum size of an answer that is a list or an object. Files are exempt. */
-export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** The length from which text is encoded, so that the rest of it can be released. */
 const CHUNK_LENGTH = 64 * 1024
 /** The bytes that one turn of the event loop writes. */

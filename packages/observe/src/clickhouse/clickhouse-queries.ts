@@ -80,7 +80,7 @@ export function clickHouseQueries({
     services: async (after, budget) => await listServices(await source(), after, budget),
     runs: async (query, budget) => await listRuns(await source(), query, budget),
     run: async (traceId) => (await findPipeline(await source(), traceId))?.summary,
-    facets: async (service) => await findFacets(await source(), service),
+    facets: async (service, budget) => await findFacets(await source(), service, budget),
     traces: async (query, budget) => await listTraces(await source(), query, budget),
     trace: async (query, budget) => await findTrace(await source(), query, budget),
     metricNames: async (query, budget) => await listMetricNames(await source(), query, budget),

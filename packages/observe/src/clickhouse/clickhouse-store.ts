@@ -1,5 +1,5 @@
 import { type Clock, type Log, silentLog, systemClock } from '@penstock/runtime'
-import type { StoreQuery, StoreResponse } from '../store-queries.ts'
+import { answerIn, type StoreQuery, type StoreReply, type StoreResponse } from '../store-queries.ts'
 import { StoreThread, ThreadUnavailable } from '../store-thread.ts'
 import type { ClickHouseAddress } from './clickhouse-client.ts'
 
@@ -19,7 +19,7 @@ const MAX_WAITING = 100
 
 /** Answers queries from the tables of the collector's clickhouse exporter. It changes nothing, apart from views that it may create. */
 export class ClickHouseStore {
-  readonly #thread: StoreThread<StoreQuery, StoreResponse | undefined>
+  readonly #thread: StoreThread<StoreQuery, StoreReply>
   readonly #waiting: (() => void)[] = []
   #active = 0
 
@@ -36,14 +36,14 @@ export class ClickHouseStore {
     )
   }
 
-  private constructor(thread: StoreThread<StoreQuery, StoreResponse | undefined>) {
+  private constructor(thread: StoreThread<StoreQuery, StoreReply>) {
     this.#thread = thread
   }
 
   /**
    * Answers a query; `undefined` if nothing is stored under the id that it asks for.
    *
-   * @throws ThreadUnavailable, also if too many questions wait
+   * @throws ThreadUnavailable, also if too many questions wait; QueryTooLarge
    */
   async answer(query: StoreQuery): Promise<StoreResponse | undefined> {
     if (this.#active >= MAX_ACTIVE) {
@@ -51,7 +51,7 @@ export class ClickHouseStore {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else this.#active += 1
     try {
-      return await this.#thread.ask(query)
+      return answerIn(await this.#thread.ask(query))
     } finally {
       // The next query takes the place of this one.
       const next = this.#waiting.shift()

@@ -77,7 +77,7 @@ export async function listLogRecords(
     for (const row of rows) {
       const isTied = last !== undefined && row.ns === last.ns && row.key === last.key
       const record = toStoredLogRecord(row)
-      if ((items.length >= limit && !isTied) || !budget.take(JSON.stringify(record).length)) {
+      if ((items.length >= limit && !isTied) || !budget.take(record, positionOf(row))) {
         return { items, next: last && positionOf(last), isLate: false }
       }
       items.push(record)

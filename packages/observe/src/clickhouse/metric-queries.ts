@@ -1,4 +1,4 @@
-import { type Page, pageOf } from '../cursor.ts'
+import { type Page, type Position, pageOf } from '../cursor.ts'
 import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric, StoredSeries } from '../metric-queries.ts'
 import type { ResponseBudget } from '../response-budget.ts'
 import { rangeEnds } from '../time-range.ts'
@@ -48,9 +48,10 @@ export async function listMetricNames(
      ORDER BY name, type, unit LIMIT {limit:UInt32}`,
     { ...serviceParameters(service), name: name!, type: type!, unit: unit!, limit: limit + 1 },
   )
-  const fitting = rows.filter((row) => budget.take(JSON.stringify(row).length))
-  const page = pageOf(fitting, { limit, isTruncated: budget.isTruncated }, (row) => [row.name, row.type, row.unit])
-  return { ...page, items: page.items.map((row) => ({ ...row, series: Number(row.series) })) }
+  const positionOf = (item: MetricName): Position => [item.name, item.type, item.unit]
+  const found = rows.map((row) => ({ ...row, series: Number(row.series) }))
+  const fitting = found.filter((item) => budget.take(item, positionOf(item))).map((item) => ({ row: item, item }))
+  return pageOf(fitting, { limit, isTruncated: budget.isTruncated }, positionOf)
 }
 
 interface SeriesRow {
@@ -105,8 +106,7 @@ export async function findMetric(
   for (const { type, row } of chosen) {
     // The latest point first.
     const all = points.get(`${type} ${row.key}`) ?? []
-    const fitting = all.slice(0, maxPointsPerSeries).filter((point) => budget.take(JSON.stringify(point).length))
-    series.push({
+    const one: StoredSeries = {
       service: row.service,
       resource: attributesPart(row.resource),
       resource_schema_url: row.resource_schema_url,
@@ -121,9 +121,13 @@ export async function findMetric(
       aggregation_temporality: temporalTypes.has(type) ? row.temporality : null,
       is_monotonic: type === 'sum' ? row.is_monotonic : null,
       attributes: toKeyValues(row.attributes),
-      points: fitting.reverse(),
-      truncated: all.length > maxPointsPerSeries || budget.isTruncated,
-    })
+      points: [],
+      truncated: false,
+    }
+    if (!budget.take(one)) break
+    const fitting = all.slice(0, maxPointsPerSeries).filter((point) => budget.take(point))
+    const truncated = all.length > maxPointsPerSeries || budget.isTruncated
+    series.push({ ...one, points: fitting.reverse(), truncated })
   }
   return { name, series, truncated: found.length > maxSeries || budget.isTruncated }
 }

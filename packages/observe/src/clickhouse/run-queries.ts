@@ -16,6 +16,7 @@ import { USUAL_RUNS } from '../insights/usual-runs.ts'
 import { packRun, unpackRun } from '../packed-run.ts'
 import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
 import {
+  boundedFacets,
   MAX_COMBINATIONS,
   MAX_FACET_VALUES,
   type RunFacets,
@@ -180,7 +181,7 @@ export async function listRuns(
   const batchRows = Math.max(MIN_BATCH, Math.min(limit + 1, MAX_BATCH))
   for await (const { runs, next } of findRuns(source, query, { after, batchRows })) {
     for (const { summary, position } of runs) {
-      if (items.length === limit || !budget.take(JSON.stringify(summary).length)) {
+      if (items.length === limit || !budget.take(summary, position)) {
         return { items, next: last, isLate: false }
       }
       items.push(summary)
@@ -206,7 +207,11 @@ export async function findPipeline(source: Source, traceId: string): Promise<Der
   )[0]
 }
 
-export async function findFacets(source: Source, service: string | undefined): Promise<RunFacets> {
+export async function findFacets(
+  source: Source,
+  service: string | undefined,
+  budget: ResponseBudget,
+): Promise<RunFacets> {
   const { db, schema } = source
   if (!schema.has(TRACES)) return { services: [], projects: [], refs: [], statuses: [] }
   const { table, condition, attributes, resource } = source.pipelines.facets
@@ -225,14 +230,14 @@ export async function findFacets(source: Source, service: string | undefined): P
     const { project } = projectColumns(new AttributeMap(toKeyValues(attributes), toKeyValues(resource)))
     return { project, ref: own.text(runKeys.ref), status: statusColumns(own, runKeys, is_error === 1).status }
   })
-  const valuesOf = (column: 'project' | 'ref' | 'status') =>
-    [...new Set(found.flatMap((row) => row[column] ?? []))].sort().slice(0, MAX_FACET_VALUES)
-  return {
+  const valuesOf = (column: 'project' | 'ref' | 'status') => found.flatMap((row) => row[column] ?? [])
+  const values = {
     services: services.map((row) => row.service),
     projects: valuesOf('project'),
     refs: valuesOf('ref'),
     statuses: valuesOf('status'),
   }
+  return boundedFacets(values, budget)
 }
 
 export async function compareRuns(source: Source, { a, b }: CompareQuery): Promise<RunComparison | undefined> {

@@ -45,16 +45,16 @@ export async function listServices(
      WHERE name > {after:String} GROUP BY name ORDER BY name LIMIT {limit:UInt32}`,
     { after: after?.[0] ?? '', limit: MAX_SERVICES + 1 },
   )
-  const fitting = rows.filter(({ name }) => budget.take(name.length + 100))
-  const page = pageOf(fitting, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
-  return {
-    ...page,
-    items: page.items.map(({ name, signals, last }) => ({
+  const found = rows.map(({ name, signals, last }) => ({
+    row: name,
+    item: {
       name,
       signals: (['traces', 'metrics', 'logs'] as const).filter((signal) => signals.includes(signal)),
       last_seen_at: minuteOf(last),
-    })),
-  }
+    },
+  }))
+  const fitting = found.filter(({ item }) => budget.take(item, [item.name]))
+  return pageOf(fitting, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, (name) => [name])
 }
 
 function minuteOf(ns: string): string {

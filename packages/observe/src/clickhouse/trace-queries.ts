@@ -1,5 +1,6 @@
 import type { Page, Position } from '../cursor.ts'
-import type { ResponseBudget } from '../response-budget.ts'
+import { jsonLength } from '../json-bytes.ts'
+import { AnswerTooLarge, type ResponseBudget } from '../response-budget.ts'
 import type { TraceQuery, TraceSummary } from '../trace-queries.ts'
 import type { TraceSpansPage, TraceSpansQuery } from '../trace-spans.ts'
 import { backwards } from './backwards.ts'
@@ -70,7 +71,7 @@ export async function listTraces(
       const durationNs = BigInt(trace.end_ns) - BigInt(trace.start_ns)
       if ((minDurationNs !== undefined && durationNs < minDurationNs) || (hasErrors && trace.errors === '0')) continue
       const summary = toSummary(trace)
-      if (items.length === limit || !budget.take(JSON.stringify(summary).length)) return { items, next: last }
+      if (items.length === limit || !budget.take(summary, [ns, trace_id])) return { items, next: last }
       items.push(summary)
       last = [ns, trace_id]
     }
@@ -253,10 +254,17 @@ export async function findTrace(
   let last: SpanRow | undefined
   for (const row of rows.slice(0, maxSpans)) {
     const span = toSpan(traceId, row)
-    if (!budget.take(JSON.stringify(span).length)) break
     const resourceKey = JSON.stringify(row.resource)
     const scopeKey = JSON.stringify([row.scope, row.scope_version])
-    const resource = groups.get(resourceKey) ?? newGroup(row.resource)
+    const known = groups.get(resourceKey)
+    const resource = known ?? newGroup(row.resource)
+    const groupBytes = known?.scopes.has(scopeKey)
+      ? 0
+      : Buffer.byteLength(scopeKey) + GROUP_BYTES + (known === undefined ? jsonLength(resource.group) + GROUP_BYTES : 0)
+    if (!budget.takeBytes(jsonLength(span) + 1 + groupBytes)) {
+      if (last !== undefined) break
+      throw new AnswerTooLarge('spans', rows.length > 1 ? [row.start_ns, row.key] : undefined)
+    }
     groups.set(resourceKey, resource)
     const scope = resource.scopes.get(scopeKey) ?? {
       scope: withoutDefaults({ name: row.scope, version: row.scope_version }),
@@ -276,6 +284,9 @@ export async function findTrace(
     next: truncated && last !== undefined ? [last.start_ns, last.key] : undefined,
   }
 }
+
+/** The bytes around the spans of a resource or of a scope. */
+const GROUP_BYTES = 64
 
 const newGroup = (resource: TextMap) => ({
   group: { resource: attributesPart(resource) },

@@ -1,8 +1,10 @@
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { type Kysely, sql } from 'kysely'
 import { toCursor } from '../cursor.ts'
+import { jsonLength } from '../json-bytes.ts'
 import { type LogQuery, logConditions, logRows, toStoredLogRecord } from '../log-queries.ts'
 import { isMatch } from '../log-search.ts'
-import { findRuns, type RunFilter } from '../pipeline-queries.ts'
+import { findRuns, type RunFilter, type RunSummary } from '../pipeline-queries.ts'
 import { ResponseBudget } from '../response-budget.ts'
 import type { ObserveTables } from '../tables.ts'
 import { eventText } from './event-stream.ts'
@@ -23,8 +25,8 @@ export type LiveQuery = {
 const WINDOWS = { pipelines: 1_000, logs: 2_000 } as const
 /** The log records of one answer. */
 const MAX_RECORDS = 200
-/** The limit on their stored texts. */
-const MAX_BYTES = 4 * 1024 * 1024
+/** The limit on the JSON of one answer, because each stream can hold one for a client that does not read. */
+const MAX_BYTES = 1024 * 1024
 
 /** The events after a position, as text of server-sent events. */
 export interface LiveEvents {
@@ -91,13 +93,21 @@ async function newRecords(
   const budget = new ResponseBudget(MAX_BYTES)
   const items: { position: number; item: unknown }[] = []
   let last = after
-  for await (const row of budget.rows(query)) {
+  for await (const row of query.stream()) {
+    if (!isSearch || isMatch(row.record_json, { text, spanId })) {
+      const item = toStoredLogRecord(row)
+      const bytes = jsonLength(item)
+      // A record that no list shows is left out here too. Another one that exceeds the budget is sent alone.
+      if (bytes <= MAX_ANSWER_BYTES) {
+        const fits = budget.takeBytes(bytes)
+        if (!fits && items.length > 0) return { items, position: last }
+        items.push({ position: row.id, item })
+        if (!fits || items.length === MAX_RECORDS) return { items, position: row.id }
+      }
+    }
     last = row.id
-    if (isSearch && !isMatch(row.record_json, { text, spanId })) continue
-    items.push({ position: row.id, item: toStoredLogRecord(row) })
-    if (items.length === MAX_RECORDS) return { items, position: last }
   }
-  return { items, position: budget.isTruncated ? last : upTo }
+  return { items, position: upTo }
 }
 
 /** Returns the runs that arrived or changed: a run changes with each of its jobs. */
@@ -109,7 +119,16 @@ async function changedRuns(
   const changed = sql<number>`(
     select id from pipeline_runs where span_row_id > ${after} and span_row_id <= ${upTo}
     union select run_id from pipeline_jobs where span_row_id > ${after} and span_row_id <= ${upTo} and run_id is not null)`
-  const runs = await findRuns(db, changed, filter)
+  const budget = new ResponseBudget(MAX_BYTES)
+  const runs: RunSummary[] = []
+  for await (const run of findRuns(db, changed, filter)) {
+    // A span changes one run or two, so that those of the shortest window are sent whatever their size.
+    if (!budget.takeBytes(jsonLength(run)) && upTo - after > 1) break
+    runs.push(run)
+  }
+  if (budget.isTruncated && upTo - after > 1) {
+    return await changedRuns(db, filter, { after, upTo: after + ((upTo - after) >> 1) })
+  }
   // A run has no position of its own: a client that resumes before the last one gets all of them again.
   const items = runs.map((item, index) => ({ position: index === runs.length - 1 ? upTo : after, item }))
   return { items, position: upTo }

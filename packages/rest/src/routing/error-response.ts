@@ -146,6 +146,12 @@ const requestAnswers: {
   },
   body_too_large: () => ({ status: 413, body: { message: '413 Request Entity Too Large' } }),
   invalid_json: () => ({ status: 400, body: { error: BROKEN_JSON } }),
+  answer_too_large: (_, { member }) => ({
+    status: 413,
+    body: {
+      message: `413 Request Entity Too Large - The answer would be larger than 8 MiB${member === undefined ? '' : ` because of '${member}'`}.`,
+    },
+  }),
   json_beyond_limit: (_, { limit, most }) => ({ status: 400, body: { error: `JSON ${jsonExcess(limit, most)}` } }),
 }
 

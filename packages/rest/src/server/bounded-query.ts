@@ -7,7 +7,8 @@ import {
   ReadLimitExceeded,
   type RequestFacts,
 } from '@penstock/core'
-import { type BuildQueue, MAX_ANSWER_BYTES, type Reply } from '@penstock/http'
+import type { BuildQueue, Reply } from '@penstock/http'
+import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { RestError } from '../routing/rest-error.ts'
 import { type Built, heaviestMemberInResult, type ReplyRequest, replyTo } from './row-reply.ts'
 import { TextLimit } from './text-limit.ts'

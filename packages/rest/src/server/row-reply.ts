@@ -1,5 +1,6 @@
 import type { Core, KeysetPage, Page } from '@penstock/core'
-import { heaviestMember, JsonAnswer, MAX_ANSWER_BYTES, type Reply, type RouteRequest } from '@penstock/http'
+import { JsonAnswer, type Reply, type RouteRequest } from '@penstock/http'
+import { heaviestMember, MAX_ANSWER_BYTES } from '@penstock/json'
 import { holdsSecrets } from '../routing/holds-secrets.ts'
 import { keysetHeaders, type ListRequest, pageHeaders } from '../routing/page-headers.ts'
 import { noNames } from '../routing/parameter-names.ts'

@@ -115,6 +115,7 @@ export function restListener(options: RestOptions): RequestListener {
     // Beside the repositories, so that a file is kept by renaming it.
     uploads: new UploadSpace(join(dirname(settings.repositoriesDir), 'uploads-in-progress')),
     answersOptions: true,
+    jsonContentType: JSON_TYPE,
     async unmatched(incoming) {
       // A browser sends a preflight without credentials before each call of a signed-in user, so it is not counted for the address.
       const preflight = preflightReply(incoming)
@@ -158,11 +159,14 @@ async function extraRouteCaller(route: ExtraRoute, incoming: Incoming, throttle:
   }
 }
 
-/** Serializes a JSON reply, with a Content-Type without a charset, as GitLab sends it. */
+/** Without a charset, as GitLab sends it. */
+const JSON_TYPE = 'application/json'
+
+/** Serializes a JSON reply. */
 function serialized(reply: Reply): Reply {
   if (reply.json === undefined) return reply
   const { json, ...rest } = reply
-  return { ...rest, content: JSON.stringify(json), contentType: 'application/json' }
+  return { ...rest, content: JSON.stringify(json), contentType: JSON_TYPE }
 }
 
 function openApiRoute(areas: readonly Area[], serviceName: string): ServedRoute[] {

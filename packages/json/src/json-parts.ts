@@ -1,3 +1,6 @@
+/** The maximum size of an answer that is a list or an object, in bytes of JSON. Files are exempt. */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
 /** The weight up to which a value becomes one part. */
 const PART_WEIGHT = 64 * 1024
 /** The weight of anything besides its text. */
