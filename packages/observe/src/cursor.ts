@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { RowItem } from './response-budget.ts'
 import { MAX_SQL_INTEGER } from './time-range.ts'
 
 /** The values of a list's order in the last item of a page; the next page starts after them. */
 export type Position = readonly string[]
+
+/** A row of a query, and the item that it becomes in the answer. */
+export interface RowItem<Row, Item> {
+  readonly row: Row
+  readonly item: Item
+}
 
 /** One page of a list. */
 export interface Page<Item> {

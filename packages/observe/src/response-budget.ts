@@ -1,15 +1,9 @@
 import { heaviestMember } from '@penstock/json'
-import type { Position } from './cursor.ts'
+import type { Position, RowItem } from './cursor.ts'
 import { jsonLength } from './json-bytes.ts'
 
 interface Streamed<Row> {
   stream(): AsyncIterable<Row>
-}
-
-/** A row of a query, and the item that it becomes in the answer. */
-export interface RowItem<Row, Item> {
-  readonly row: Row
-  readonly item: Item
 }
 
 interface ListedRows<Row, Item> {

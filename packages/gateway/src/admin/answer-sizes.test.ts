@@ -36,6 +36,8 @@ beforeAll(async () => {
     id: `token-${index}`.padEnd(12),
     name: quotes(80),
     disabled: false,
+    expiresAtMs: undefined,
+    lastUsedAtMs: undefined,
   }))
   server = await serveManagement(gateway, [], {
     readiness: async () => ({
