@@ -87,7 +87,9 @@ describeWithChdb('views in ClickHouse', () => {
   const expectEverything = async (numbers: number[]) => {
     expect(readyViews(await findViews(db))).toMatchObject({ hasPipelines: true, hasListKeys: true })
     expect(await refsOf(queries())).toEqual(numbers.toSorted((a, b) => b - a).map((number) => `b${number} 1`))
-    expect((await queries().facets(undefined, new ResponseBudget(1e9))).refs).toEqual(numbers.map((number) => `b${number}`).sort())
+    expect((await queries().facets(undefined, new ResponseBudget(1e9))).refs).toEqual(
+      numbers.map((number) => `b${number}`).sort(),
+    )
     expect((await queries().services(undefined, new ResponseBudget(1e9))).items.map(({ name }) => name)).toEqual(['ci'])
   }
 
