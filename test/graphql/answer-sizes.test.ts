@@ -69,7 +69,9 @@ const isRequired = ({ type, defaultValue }: Field['args'][number]): boolean =>
   isNonNullType(type) && defaultValue === undefined
 
 /** Returns the fields of an object that can be asked for, with their arguments. */
-function askedFields(type: GraphQLObjectType): { readonly field: Field; readonly call: string; readonly key: string }[] {
+function askedFields(
+  type: GraphQLObjectType,
+): { readonly field: Field; readonly call: string; readonly key: string }[] {
   return Object.values(type.getFields()).flatMap((field) => {
     const key = `${type.name}.${field.name}`
     const needed = neededArguments[key]
@@ -143,7 +145,8 @@ async function askFor(path: Path, fields: readonly string[], asked: Asked): Prom
   if (/complexity/i.test(text.slice(0, 300))) {
     if (fields.length === 1) asked.tooComplex.push(document)
     const middle = fields.length >> 1
-    if (fields.length > 1) for (const part of [fields.slice(0, middle), fields.slice(middle)]) await askFor(path, part, asked)
+    if (fields.length > 1)
+      for (const part of [fields.slice(0, middle), fields.slice(middle)]) await askFor(path, part, asked)
     return
   }
   if (bytes > MAX_ANSWER_BYTES) return void asked.outcomes.add(`${bytes} bytes`)
@@ -153,7 +156,8 @@ async function askFor(path: Path, fields: readonly string[], asked: Asked): Prom
 }
 
 /** The errors for an answer that would be too large, and for too many texts. */
-const refused = /^(?:answered$|The response would be larger than 8 MB|The descriptions and commit messages of one request)/
+const refused =
+  /^(?:answered$|The response would be larger than 8 MB|The descriptions and commit messages of one request)/
 
 test('every connection answers with at most 8 MiB, or with the error for an answer that is too large', async () => {
   const found = connections()

@@ -27,6 +27,8 @@ let served: ServedWorld
 let root: User
 /** The statements that searched since the last request, as they were sent to the database. */
 let searches: CompiledQuery[] = []
+/** For whom searches were sent, so that several clients take turns. */
+const subscribers = new Set<string | undefined>()
 
 beforeAll(async () => {
   served = await ServedWorld.start()
@@ -75,19 +77,21 @@ function recordSearches(): void {
   const { read, readWithin } = db
   const executor = read.getExecutor()
   const nodes = new WeakMap<object, RootOperationNode>()
-  const recorder: KyselyPlugin = {
+  const recorder = (subscriber: string | undefined): KyselyPlugin => ({
     transformQuery({ node, queryId }) {
       nodes.set(queryId, node)
       return node
     },
     async transformResult({ result, queryId }) {
       const query = executor.compileQuery(nodes.get(queryId)!, queryId)
-      if (searchLane(query.sql) !== undefined) searches.push(query)
+      if (searchLane(query.sql) === undefined) return result
+      searches.push(query)
+      subscribers.add(subscriber)
       return result
     },
-  }
-  db.read = read.withPlugin(recorder)
-  db.readWithin = (limit) => readWithin(limit).withPlugin(recorder)
+  })
+  db.read = read.withPlugin(recorder(undefined))
+  db.readWithin = (limit, subscriber) => readWithin(limit, subscriber).withPlugin(recorder(subscriber))
 }
 
 /** Returns the statements with searches that `work` sends. */
@@ -200,6 +204,7 @@ const graphqlLists = (): SearchingList[] =>
 test('every REST list and GraphQL field that searches compares only the texts that its index finds', async () => {
   const lists = [...restLists(), ...graphqlLists()]
   expect(lists.length).toBeGreaterThan(40)
+  subscribers.clear()
   const unsearched: string[] = []
   const scans: { readonly name: string; readonly queries: readonly CompiledQuery[] }[] = []
   const measured: { readonly name: string; readonly queries: readonly CompiledQuery[]; readonly compared: number }[] =
@@ -225,6 +230,8 @@ test('every REST list and GraphQL field that searches compares only the texts th
     expect([name, short.map((query) => searchLane(query.sql))]).toEqual([name, short.map(() => 'scanning')])
     scans.push({ name, queries: short })
   }
+  // Each search has its client, so that those of others do not wait for all searches of one.
+  expect([...subscribers]).toEqual(['127.0.0.1'])
   // No project is shared with a group, and names of branches and tags are not in the database.
   expect(unsearched).toEqual([
     'GET /groups/:id/projects/shared (search)',

@@ -16,8 +16,12 @@ export const MAX_PENDING_WRITES = 1_000
 export interface Db<Tables> {
   /** Runs queries outside any transaction. It sees committed data only, and cannot write. */
   readonly read: Kysely<Tables>
-  /** Returns a handle like `read`. Its statements read only texts that the limit admits. */
-  readWithin(limit: ReadLimit): Kysely<Tables>
+  /**
+   * Returns a handle like `read`. Its statements read only texts that the limit admits; without one, all texts.
+   *
+   * @param subscriber who reads, such as a client's address. Searches of several subscribers take turns
+   */
+  readWithin(limit: ReadLimit | undefined, subscriber?: string): Kysely<Tables>
   /**
    * Runs `work` in a transaction, after all earlier writes, and never at the same time as a write of any process. If `work`
    * rejects, the transaction is rolled back and the error is passed on. Statements after the end of `work` fail. If

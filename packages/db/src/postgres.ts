@@ -21,7 +21,8 @@ import type pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
 import { PostgresListener } from './notice-listener.ts'
-import { type ReadLimit, ReadLimitExceeded } from './read-limit.ts'
+import { type ReadLimit, ReadLimitExceeded, type ReadScope } from './read-limit.ts'
+import { FairQueue } from './search/fair-queue.ts'
 import { SEARCH_BUDGET_MS, SearchBudgetError } from './search/search-budget.ts'
 import { type SearchLane, searchLane } from './search/text-condition.ts'
 import { SerialQueue } from './serial-queue.ts'
@@ -90,22 +91,23 @@ export function openPostgres<Tables>(
   const readLimits = [...limits, 'set default_transaction_read_only = on']
   const reading = new ConnectionPool(url, readingConnections, readLimits)
   const searchLimits = [...readLimits, `set statement_timeout = ${searchBudgetMs}`]
-  const searching = {
-    indexed: new ConnectionPool(url, SEARCHING_CONNECTIONS, searchLimits),
-    scanning: new ConnectionPool(url, SEARCHING_CONNECTIONS, searchLimits),
-  }
+  const searchConnections = () => ({
+    pool: new ConnectionPool(url, SEARCHING_CONNECTIONS, searchLimits),
+    queue: new FairQueue({ atOnce: SEARCHING_CONNECTIONS }),
+  })
+  const searching = { indexed: searchConnections(), scanning: searchConnections() }
   const writing = new ConnectionPool(url, 1, limits)
   // A count needs no transaction, and must not wait for the one writer.
   const counting = new ConnectionPool(url, COUNTING_CONNECTIONS, limits)
-  const pool = (limit?: ReadLimit) => new ReadPool(reading, searching, answerLimitMs, limit)
+  const pool = (scope: ReadScope = {}) => new ReadPool(reading, searching, answerLimitMs, scope)
   const dialect = new Dialect({ pool: pool() })
   const read = new Kysely<Tables>({ dialect })
   const shared = { adapter: read.getExecutor().adapter, compiler: dialect.createQueryCompiler() }
   const queue = new SerialQueue(MAX_PENDING_WRITES)
   return {
     read,
-    readWithin: (limit) => {
-      const driver = new PostgresDriver({ pool: pool(limit) })
+    readWithin: (limit, subscriber) => {
+      const driver = new PostgresDriver({ pool: pool({ limit, subscriber }) })
       const provider = new DefaultConnectionProvider(driver)
       const run = (query: CompiledQuery) => provider.provideConnection((connection) => connection.executeQuery(query))
       const initialized = driver.init()
@@ -218,26 +220,32 @@ class ConnectionPool {
 /** Returns a pool with one connection, for Kysely, which releases the connection after the transaction. */
 const poolOf = (connection: Connection): PostgresPool => ({ connect: async () => connection, end: async () => {} })
 
+/** The connections for searches of one kind, for which subscribers take turns. */
+interface SearchConnections {
+  readonly pool: ConnectionPool
+  readonly queue: FairQueue
+}
+
 /**
  * Runs each statement that reads on a connection of its own. Statements that search texts have few connections and a budget, so that
  * they do not hold up the others.
  */
 class ReadPool implements PostgresPool {
   readonly #reading: ConnectionPool
-  readonly #searching: Readonly<Record<SearchLane, ConnectionPool>>
+  readonly #searching: Readonly<Record<SearchLane, SearchConnections>>
   readonly #limitMs: number
-  readonly #limit: ReadLimit | undefined
+  readonly #scope: ReadScope
 
   constructor(
     reading: ConnectionPool,
-    searching: Readonly<Record<SearchLane, ConnectionPool>>,
+    searching: Readonly<Record<SearchLane, SearchConnections>>,
     limitMs: number,
-    limit: ReadLimit | undefined,
+    scope: ReadScope,
   ) {
     this.#reading = reading
     this.#searching = searching
     this.#limitMs = limitMs
-    this.#limit = limit
+    this.#scope = scope
   }
 
   async connect(): Promise<PostgresPoolClient> {
@@ -246,17 +254,25 @@ class ReadPool implements PostgresPool {
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.#reading, ...Object.values(this.#searching)].map((pool) => pool.end()))
+    const searching = Object.values(this.#searching).map(({ pool }) => pool)
+    await Promise.all([this.#reading, ...searching].map((pool) => pool.end()))
   }
 
   async #run(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
     const lane = searchLane(text)
-    const pool = lane === undefined ? this.#reading : this.#searching[lane]
-    const connection = await pool.connect(this.#limitMs, this.#limit)
+    if (lane === undefined) return this.#runOn(this.#reading, text, values)
+    const { pool, queue } = this.#searching[lane]
+    try {
+      return await queue.run(this.#scope.subscriber ?? '', () => this.#runOn(pool, text, values))
+    } catch (error) {
+      throw isTimeout(error) ? new SearchBudgetError({ cause: error }) : error
+    }
+  }
+
+  async #runOn(pool: ConnectionPool, text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
+    const connection = await pool.connect(this.#limitMs, this.#scope.limit)
     try {
       return await connection.query(text, values)
-    } catch (error) {
-      throw lane !== undefined && isTimeout(error) ? new SearchBudgetError({ cause: error }) : error
     } finally {
       connection.release()
     }

@@ -9,6 +9,13 @@ export interface ReadLimit {
   admit(text: string): string
 }
 
+/** For whom statements read. */
+export interface ReadScope {
+  readonly limit?: ReadLimit | undefined
+  /** The subscriber of a network that asks. Searches of several subscribers take turns. */
+  readonly subscriber?: string | undefined
+}
+
 /** Applies the limit to the texts among the values of a row, in place. */
 export function admitTexts(cells: unknown[], limit: ReadLimit): void {
   for (let index = 0; index < cells.length; index += 1) {

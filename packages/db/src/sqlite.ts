@@ -20,7 +20,7 @@ import type { Db } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
 import { GroupedWrites } from './grouped-writes.ts'
 import { isBusy } from './is-busy.ts'
-import type { ReadLimit } from './read-limit.ts'
+import type { ReadScope } from './read-limit.ts'
 import { Savepoints } from './savepoints.ts'
 import { SEARCH_BUDGET_MS, SearchBudget } from './search/search-budget.ts'
 import { addSearchFunctions } from './search/search-functions.ts'
@@ -97,8 +97,8 @@ export function openSqlite<Tables>(
   const cached = withStatementCache(reading, schema)
   const searches = hasSearchThreads ? searchesInThreads({ file, budgetMs: searchBudgetMs }) : searchesOn(cached, budget)
   const turns = new ReadTurns()
-  const reader = (limit?: ReadLimit) => {
-    const driver = new SharedReadDriver(cached, turns, searches, limit)
+  const reader = (scope: ReadScope = {}) => {
+    const driver = new SharedReadDriver(cached, turns, searches, scope)
     const provider = new DefaultConnectionProvider(driver)
     const executor = new DirectExecutor(shared, provider, (query) => driver.run(query))
     return { props: { config: { dialect }, dialect, driver }, executor }
@@ -111,8 +111,8 @@ export function openSqlite<Tables>(
   const writes = new GroupedWrites(writing, savepoints, idleLimitMs, () => checkpoints?.noteCommit())
   return {
     read,
-    readWithin: (limit) => {
-      const limited = reader(limit)
+    readWithin: (limit, subscriber) => {
+      const limited = reader({ limit, subscriber })
       return new Kysely<Tables>({ ...limited.props, executor: limited.executor })
     },
     write: (work, options) => writes.write(work, options),
@@ -229,20 +229,20 @@ class SharedReadDriver implements Driver {
   readonly #connection: StatementConnection
   readonly #turns: ReadTurns
   readonly #searches: Searches
-  readonly #limit: ReadLimit | undefined
+  readonly #scope: ReadScope
 
-  constructor(database: SqliteDatabase, turns: ReadTurns, searches: Searches, limit: ReadLimit | undefined) {
+  constructor(database: SqliteDatabase, turns: ReadTurns, searches: Searches, scope: ReadScope) {
     this.#database = database
-    this.#connection = new StatementConnection(database, limit)
+    this.#connection = new StatementConnection(database, scope.limit)
     this.#turns = turns
     this.#searches = searches
-    this.#limit = limit
+    this.#scope = scope
   }
 
   async run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#turns.isDue()) await this.#turns.take()
     const lane = searchLane(query.sql)
-    return lane === undefined ? this.#connection.run(query) : this.#searches.run(query, lane, this.#limit)
+    return lane === undefined ? this.#connection.run(query) : this.#searches.run(query, lane, this.#scope)
   }
 
   async init(): Promise<void> {}

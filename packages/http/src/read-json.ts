@@ -13,7 +13,7 @@ export interface JsonBodyLimits {
   readonly jsonLimits: JsonLimits
 }
 
-/** The error for a client that disconnected before its body was complete. No response can be sent. */
+/** The error for a client that disconnected before its body was complete or its answer was built. No response can be sent. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }

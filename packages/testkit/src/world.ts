@@ -202,7 +202,7 @@ export class World {
     }
     return {
       read: db.read.withPlugin(counting),
-      readWithin: (limit) => db.readWithin(limit).withPlugin(counting),
+      readWithin: (limit, subscriber) => db.readWithin(limit, subscriber).withPlugin(counting),
       write: (work, options) => db.write(work, options),
       ...(db.counterIn && { counterIn: db.counterIn }),
       close: () => db.close(),

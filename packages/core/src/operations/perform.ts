@@ -7,7 +7,7 @@ import { isRemovedActor } from './actor-store.ts'
 import { countCall } from './call-limit.ts'
 import type { CallContext, Core } from './context.ts'
 import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
-import { noRequest, type RequestFacts, UnmodifiedCheck } from './request-facts.ts'
+import { noRequest, type RequestFacts, toSubscriber, UnmodifiedCheck } from './request-facts.ts'
 import { inTransaction } from './transaction.ts'
 import type { Reads } from './watched-reads.ts'
 
@@ -56,7 +56,7 @@ export async function perform<Input extends InputSchema, Result>(
 ): Promise<Result> {
   const isLimited = readLimit !== undefined && operation.work.kind === 'query'
   const core: Core = isLimited ? { ...ownCore, readLimit } : ownCore
-  const reads = isLimited ? core.db.readWithin(readLimit) : (options.reads ?? core.db.read)
+  const reads = isLimited ? core.db.readWithin(readLimit, toSubscriber(request)) : (options.reads ?? core.db.read)
   requireCaller(actor, operation.caller)
   const isValidated = input instanceof ValidatedInput && input.schema === operation.input
   const parsed: z.output<Input> = isValidated ? input.value : parseInput(operation.input, input)

@@ -1,3 +1,4 @@
+import { subscriberOf } from '@penstock/runtime'
 import { DomainError } from '../kit/domain-error.ts'
 import { instantMs } from '../kit/parameter-schemas.ts'
 
@@ -13,6 +14,10 @@ export interface RequestFacts {
 }
 
 export const noRequest: RequestFacts = {}
+
+/** Returns the subscriber whose network the request comes from; `undefined` for the command line. */
+export const toSubscriber = ({ address }: RequestFacts): string | undefined =>
+  address === undefined ? undefined : subscriberOf(address)
 
 /** The values from which `toRequestFacts` reads; all of them come from the client. */
 interface SentFacts {

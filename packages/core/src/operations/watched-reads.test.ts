@@ -28,7 +28,7 @@ const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
 test.each(both)('calls the watch with the number of characters in each result: %s', async (_, asking) => {
   const counted: number[] = []
   await asking(
-    watchedReads(world.core, { requireOpen() {}, countCharacters: (characters) => void counted.push(characters) }),
+    watchedReads(world.core, {}, { requireOpen() {}, countCharacters: (characters) => void counted.push(characters) }),
   )
   expect(counted).toEqual([5, 0].slice(0, counted.length))
   expect(counted).not.toEqual([])
@@ -36,24 +36,32 @@ test.each(both)('calls the watch with the number of characters in each result: %
 
 test.each(both)('rejects with the error of requireOpen, and sends no statement: %s', async (_, asking) => {
   const no = new Error('no')
-  const reads = watchedReads(world.core, {
-    requireOpen() {
-      throw no
+  const reads = watchedReads(
+    world.core,
+    {},
+    {
+      requireOpen() {
+        throw no
+      },
+      countCharacters() {},
     },
-    countCharacters() {},
-  })
+  )
   const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(no))
   expect(asked).toBe(0)
 })
 
 test.each(both)('rejects with the error of countCharacters: %s', async (_, asking) => {
   const enough = new Error('enough')
-  const reads = watchedReads(world.core, {
-    requireOpen() {},
-    countCharacters() {
-      throw enough
+  const reads = watchedReads(
+    world.core,
+    {},
+    {
+      requireOpen() {},
+      countCharacters() {
+        throw enough
+      },
     },
-  })
+  )
   const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(enough))
   expect(asked).toBe(1)
 })

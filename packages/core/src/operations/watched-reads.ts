@@ -1,4 +1,5 @@
 import type { Core } from './context.ts'
+import { type RequestFacts, toSubscriber } from './request-facts.ts'
 
 /** The connection for statements outside transactions. */
 export type Reads = Core['db']['read']
@@ -11,9 +12,13 @@ export interface ReadWatch {
   countCharacters(characters: number): void
 }
 
-/** Returns a connection with reads that `watch` can stop, when the client disconnects or exceeds a limit. */
-export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads =>
-  db.read.withPlugin({
+/**
+ * Returns a connection with reads that `watch` can stop, when the client disconnects or exceeds a limit.
+ *
+ * @param request the request that reads; searches of several clients take turns
+ */
+export const watchedReads = ({ db }: Pick<Core, 'db'>, request: RequestFacts, watch: ReadWatch): Reads =>
+  db.readWithin(undefined, toSubscriber(request)).withPlugin({
     transformQuery({ node }) {
       watch.requireOpen()
       return node

@@ -35,7 +35,11 @@ test('jobs with long details are read in parts, and keep their order', async () 
     Array.from({ length: 40 }, (_, index) => build(index + 1, index % 2 === 0 ? long : {})),
   )
   const characters: number[] = []
-  const reads = watchedReads(world.core, { requireOpen() {}, countCharacters: (count) => void characters.push(count) })
+  const reads = watchedReads(
+    world.core,
+    {},
+    { requireOpen() {}, countCharacters: (count) => void characters.push(count) },
+  )
   const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {}, reads)
   const [page] = await listed!.listing.pages({ first: 100 })
   expect(page!.items.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => 40 - index))

@@ -54,7 +54,7 @@ async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<str
     ...world.core,
     db: {
       read: db.read.withPlugin(plugin),
-      readWithin: (limit) => db.readWithin(limit).withPlugin(plugin),
+      readWithin: (limit, subscriber) => db.readWithin(limit, subscriber).withPlugin(plugin),
       write: (inside, options) => db.write((tx) => inside(tx.withPlugin(plugin) as Transaction<CoreTables>), options),
       close: () => db.close(),
     },

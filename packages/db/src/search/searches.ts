@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely'
-import type { ReadLimit } from '../read-limit.ts'
+import type { ReadScope } from '../read-limit.ts'
 import { StatementConnection } from '../statement-connection.ts'
 import type { SearchBudget } from './search-budget.ts'
 import type { SearchThreadData } from './search-messages.ts'
@@ -9,7 +9,7 @@ import { ThreadedSearch } from './threaded-search.ts'
 /** Runs the statements that search texts. */
 export interface Searches {
   /** @throws SearchBudgetError; QueueFullError if too many searches wait; ReadLimitExceeded */
-  run<Row>(query: CompiledQuery, lane: SearchLane, limit: ReadLimit | undefined): Promise<QueryResult<Row>>
+  run<Row>(query: CompiledQuery, lane: SearchLane, scope: ReadScope): Promise<QueryResult<Row>>
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface Searches {
 export function searchesInThreads(data: SearchThreadData): Searches {
   const threads = { indexed: new ThreadedSearch(data), scanning: new ThreadedSearch(data) }
   return {
-    run: (query, lane, limit) => threads[lane].run(query, limit),
+    run: (query, lane, scope) => threads[lane].run(query, scope),
     close: async () => void (await Promise.all([threads.indexed.close(), threads.scanning.close()])),
   }
 }
@@ -28,7 +28,7 @@ export function searchesInThreads(data: SearchThreadData): Searches {
 /** Returns searches that run on a connection of this thread, for commands and tests. */
 export function searchesOn(database: SqliteDatabase, budget: SearchBudget): Searches {
   return {
-    async run<Row>(query: CompiledQuery, _lane: SearchLane, limit: ReadLimit | undefined) {
+    async run<Row>(query: CompiledQuery, _lane: SearchLane, { limit }: ReadScope) {
       budget.begin()
       try {
         return new StatementConnection(database, limit).run<Row>(query)

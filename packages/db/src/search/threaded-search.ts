@@ -2,23 +2,20 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import type { ReadLimit } from '../read-limit.ts'
-import { QueueFullError, SerialQueue } from '../serial-queue.ts'
+import type { ReadLimit, ReadScope } from '../read-limit.ts'
+import { FairQueue } from './fair-queue.ts'
 import { SearchBudgetError } from './search-budget.ts'
 import type { FromSearchThread, SearchThreadData, ToSearchThread } from './search-messages.ts'
 
 /** The extension of this file: `.ts` when running from source, `.js` when built. */
 const ownExtension = extname(import.meta.url)
-/** The number of searches that run or wait, and how long one waits. Clients would not wait longer. */
-const MAX_UNFINISHED = 100
-const WAIT_LIMIT_MS = 5_000
 /** Enough for a list of the longest texts. */
 const HEAP_MEGABYTES = 256
 
-/** Runs statements that search texts in a thread, one after another, without holding up the event loop. */
+/** Runs statements that search texts in a thread, one after another, without holding up the event loop. Subscribers take turns. */
 export class ThreadedSearch {
   readonly #data: SearchThreadData
-  readonly #queue = new SerialQueue(MAX_UNFINISHED)
+  readonly #queue = new FairQueue({ atOnce: 1 })
   #worker: Worker | undefined
   #ended: Promise<void> = Promise.resolve()
 
@@ -27,12 +24,8 @@ export class ThreadedSearch {
   }
 
   /** @throws SearchBudgetError; QueueFullError if too many searches wait; ReadLimitExceeded */
-  run<Row>(query: CompiledQuery, limit?: ReadLimit): Promise<QueryResult<Row>> {
-    const askedMs = performance.now()
-    return this.#queue.run(async () => {
-      if (performance.now() - askedMs > WAIT_LIMIT_MS) throw new QueueFullError()
-      return { rows: (await this.#readRows(query, limit)) as Row[] }
-    })
+  async run<Row>(query: CompiledQuery, { limit, subscriber = '' }: ReadScope): Promise<QueryResult<Row>> {
+    return { rows: (await this.#queue.run(subscriber, () => this.#readRows(query, limit))) as Row[] }
   }
 
   /** Resolves when all searches are done and the thread has closed the file. */

@@ -69,7 +69,7 @@ function withIdempotencyKey(context: OperationContext, digest: string, table: Cr
   let isStored = false
   return {
     read: db.read,
-    readWithin: (limit) => db.readWithin(limit),
+    readWithin: (limit, subscriber) => db.readWithin(limit, subscriber),
     close: () => db.close(),
     write(work) {
       if (isStored) return db.write(work)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { accessLevels, type Core, type User } from '@penstock/core'
 import { Gate, World } from '@penstock/testkit'
+import type { KyselyPlugin } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.harness.ts'
 
@@ -48,19 +49,19 @@ afterEach(() => server.close())
 
 function heldCore(): Core {
   const { db, clock } = world.core
-  const read = db.read.withPlugin({
+  const counting: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       statements += 1
       if (heldStatement?.number === statements) await heldStatement.hold.hold()
       return result
     },
-  })
+  }
   return {
     ...world.core,
     db: {
-      read,
-      readWithin: (limit) => db.readWithin(limit),
+      read: db.read.withPlugin(counting),
+      readWithin: (limit, subscriber) => db.readWithin(limit, subscriber).withPlugin(counting),
       close: () => db.close(),
       write: (work, options) =>
         db.write(async (tx) => {

@@ -173,11 +173,12 @@ async function execute(
 ): Promise<Executed> {
   const requireTime = () => limits.deadline.requireTime()
   const isSignedIn = caller.actor !== undefined
+  const facts = toRequestFacts(factsIn(request, core.settings.serviceName))
   const context: RequestContext = {
     core,
-    reads: watchedReads(core, readBudget.watch(requireTime)),
+    reads: watchedReads(core, facts, readBudget.watch(requireTime)),
     actor: caller.actor,
-    request: toRequestFacts(factsIn(request, core.settings.serviceName)),
+    request: facts,
     mayWrite: caller.mayWrite,
     complexity: {
       score: prepared.score,

@@ -2,6 +2,7 @@ import type { Core, User } from '@penstock/core'
 import { QueueFullError } from '@penstock/db'
 import { jsonLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
+import type { KyselyPlugin } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.harness.ts'
 
@@ -36,19 +37,19 @@ function blockResults(): void {
 }
 
 async function start(options: Parameters<typeof GraphqlServer.start>[0] = {}): Promise<void> {
-  const read = world.core.db.read.withPlugin({
+  const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       await beforeResult()
       return result
     },
-  })
+  }
   const { db } = world.core
   const core: Core = {
     ...world.core,
     db: {
-      read,
-      readWithin: (limit) => db.readWithin(limit),
+      read: db.read.withPlugin(plugin),
+      readWithin: (limit, subscriber) => db.readWithin(limit, subscriber).withPlugin(plugin),
       write: (work, given) => db.write(work, given),
       close: () => db.close(),
     },

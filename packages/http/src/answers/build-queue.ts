@@ -1,3 +1,5 @@
+import { ClientGone } from '../read-json.ts'
+
 /** The number of long answers that are built at the same time. Each may hold the texts that it has read. */
 const MAX_BUILDING = 2
 /** The number of long answers that may wait for one address. */
@@ -9,15 +11,31 @@ export class TooManyAnswers extends Error {
   readonly retryAfterSeconds = 1
 }
 
-/** Builds long answers, a few at a time. Addresses take turns, so that one with many requests does not delay the others. */
+/** The client that waits for an answer. */
+export interface AnswerClient {
+  readonly address: string
+  /** Returns whether it has closed its connection, so that its answer need not be built. */
+  isGone(): boolean
+}
+
+interface WaitingBuild {
+  readonly client: AnswerClient
+  start(): void
+  fail(error: Error): void
+}
+
+/**
+ * Builds long answers, a few at a time. Addresses take turns, so that one with many requests does not delay the others. Answers for
+ * clients that are gone are not built.
+ */
 export class BuildQueue {
   #building = 0
   /** The waiting builds by address; the next address comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #waiting = new Map<string, WaitingBuild[]>()
 
-  /** @throws TooManyAnswers */
-  async run<Result>(address: string, build: () => Promise<Result>): Promise<Result> {
-    if (this.#building >= MAX_BUILDING) await this.#turn(address)
+  /** @throws TooManyAnswers; ClientGone */
+  async run<Result>(client: AnswerClient, build: () => Promise<Result>): Promise<Result> {
+    if (this.#building >= MAX_BUILDING) await this.#turn(client)
     else this.#building += 1
     try {
       return await build()
@@ -26,24 +44,32 @@ export class BuildQueue {
     }
   }
 
-  async #turn(address: string): Promise<void> {
-    const waiting = this.#waiting.get(address) ?? []
+  async #turn(client: AnswerClient): Promise<void> {
+    const { address } = client
+    const waiting = (this.#waiting.get(address) ?? []).filter((build) => !endIfGone(build))
     if (waiting.length >= MAX_WAITING_PER_ADDRESS) throw new TooManyAnswers()
-    this.#waiting.set(address, waiting)
-    await new Promise<void>((resolve) => waiting.push(resolve))
+    await new Promise<void>((start, fail) => {
+      waiting.push({ client, start, fail })
+      this.#waiting.set(address, waiting)
+    })
   }
 
   /** Passes the place of a finished build to the next address, or gives it back. */
   #next(): void {
-    const [first] = this.#waiting
-    if (first === undefined) {
-      this.#building -= 1
-      return
+    for (const [address, waiting] of this.#waiting) {
+      this.#waiting.delete(address)
+      const left = waiting.filter((build) => !endIfGone(build))
+      const next = left.shift()
+      if (left.length > 0) this.#waiting.set(address, left)
+      if (next !== undefined) return next.start()
     }
-    const [address, waiting] = first
-    this.#waiting.delete(address)
-    const start = waiting.shift()!
-    if (waiting.length > 0) this.#waiting.set(address, waiting)
-    start()
+    this.#building -= 1
   }
+}
+
+/** Ends the wait of a client that is gone, and returns whether it is. */
+function endIfGone({ client, fail }: WaitingBuild): boolean {
+  const isGone = client.isGone()
+  if (isGone) fail(new ClientGone())
+  return isGone
 }

@@ -7,8 +7,9 @@ import {
   ReadLimitExceeded,
   type RequestFacts,
 } from '@penstock/core'
-import type { BuildQueue, Reply } from '@penstock/http'
+import { type BuildQueue, ClientGone, type Reply } from '@penstock/http'
 import { MAX_ANSWER_BYTES } from '@penstock/json'
+import { subscriberOf } from '@penstock/runtime'
 import { RestError } from '../routing/rest-error.ts'
 import { type Built, heaviestMemberInResult, type ReplyRequest, replyTo } from './row-reply.ts'
 import { TextLimit } from './text-limit.ts'
@@ -37,7 +38,9 @@ type Attempt = Built | 'unread'
 export async function boundedReply(query: BoundedQuery): Promise<Reply> {
   const short = await attempt(query, { limit: new TextLimit(SHORT_READ_CHARACTERS) })
   if (short !== 'unread' && short.kind === 'reply') return short.reply
-  return query.queue.run(query.request.source, () => longReply(query))
+  const { source, raw } = query.request
+  const client = { address: subscriberOf(source), isGone: () => raw.socket.destroyed }
+  return query.queue.run(client, () => longReply(query))
 }
 
 async function longReply(query: BoundedQuery): Promise<Reply> {
@@ -62,6 +65,7 @@ async function largestPage(query: BoundedQuery, requested: number, tooLarge: Att
   let [fitting, excessive] = boundsAfter(tooLarge, { rows: requested, fitting: 0, excessive: requested })
   let isByCursor = tooLarge !== 'unread' && tooLarge.isKeyset
   while (excessive - fitting > 1 || (isByCursor && fitting > 0)) {
+    requireClient(query)
     const rows = isByCursor && fitting > 0 ? fitting : (fitting + excessive) >> 1
     const built = await repeated(query, rows)
     if (built !== 'unread') isByCursor = built.isKeyset
@@ -69,6 +73,11 @@ async function largestPage(query: BoundedQuery, requested: number, tooLarge: Att
     ;[fitting, excessive] = boundsAfter(built, { rows, fitting, excessive })
   }
   return fitting
+}
+
+/** @throws ClientGone if the client has closed its connection */
+function requireClient({ request: { raw } }: BoundedQuery): void {
+  if (raw.socket.destroyed) throw new ClientGone()
 }
 
 /** Returns the number of rows that fit for certain, and the number that does not, after an attempt with `rows`. */
