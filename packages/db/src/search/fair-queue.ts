@@ -67,7 +67,10 @@ export class FairQueue {
   #next(): void {
     const { waitLimitMs, nowMs } = this.#limits
     for (let task = this.#take(); task !== undefined; task = this.#take()) {
-      if (nowMs() - task.askedMs <= waitLimitMs) return task.start()
+      if (nowMs() - task.askedMs <= waitLimitMs) {
+        task.start()
+        return
+      }
       task.refuse(new QueueFullError())
     }
     this.#running -= 1

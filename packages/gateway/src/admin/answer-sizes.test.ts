@@ -41,7 +41,7 @@ beforeAll(async () => {
   }))
   server = await serveManagement(gateway, [], {
     readiness: async () => ({
-      ...readinessReport({ minutes: [], clients: [] }, tokens, 3_600_000, gateway.clock.nowMs()),
+      ...readinessReport({ minutes: [], clients: [], wrongPaths: [] }, tokens, 3_600_000, gateway.clock.nowMs()),
       processes: { reported: 1, live: 1 },
     }),
   })

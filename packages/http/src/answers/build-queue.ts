@@ -61,7 +61,10 @@ export class BuildQueue {
       const left = waiting.filter((build) => !endIfGone(build))
       const next = left.shift()
       if (left.length > 0) this.#waiting.set(address, left)
-      if (next !== undefined) return next.start()
+      if (next !== undefined) {
+        next.start()
+        return
+      }
     }
     this.#building -= 1
   }
