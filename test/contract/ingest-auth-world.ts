@@ -91,6 +91,7 @@ export class IngestAuthWorld {
       db,
       peppers,
       nowMs,
+      monotonicMs: () => this.clock.monotonicMs(),
       randomBytes,
       rules: { ...defaultManagementRules, ...rules },
       propagate: async () => ({ instances: 2, applied: 2 }),

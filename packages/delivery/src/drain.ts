@@ -96,9 +96,9 @@ export class Drain {
     let failures = 0
     while (!signal.aborted) {
       this.#woken = false
-      let untilMs = Number.POSITIVE_INFINITY
+      let waitMs = Number.POSITIVE_INFINITY
       try {
-        untilMs = await this.#startDue(signal)
+        waitMs = await this.#startDue(signal)
         failures = 0
         if (this.#unwritten === 0) onRecovered?.()
       } catch (error) {
@@ -106,28 +106,29 @@ export class Drain {
         onError(error)
       }
       const maxMs = failures === 0 ? pollMs : Math.max(pollMs, Math.min(pollMs * 2 ** failures, MAX_RETRY_PAUSE_MS))
-      if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs, maxMs)
+      if (!this.#woken && !signal.aborted) await this.#pause(Math.min(waitMs, maxMs))
     }
     signal.removeEventListener('abort', onAbort)
     await Promise.all(this.#inProgress)
   }
 
-  /** Starts what is due, and returns the time when the next delivery falls due. */
+  /** Starts what is due, and returns the milliseconds until the next delivery falls due. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { clock, serves } = this.#options
     await this.#startPoison(signal)
     const seen = new Set<string>()
-    let nextMs = Number.POSITIVE_INFINITY
+    let waitMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
-      if (this.#places.isFull || signal.aborted) return nextMs
+      if (this.#places.isFull || signal.aborted) return waitMs
       seen.add(lane)
       this.#lastLane = lane
       if (serves?.(lane) === false) continue
-      const fromMs = Math.max(dueMs, this.#lanes.find(lane)?.circuit.openUntilMs ?? 0)
-      if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
+      const openUntilMs = this.#lanes.find(lane)?.circuit.openUntilMs ?? Number.NEGATIVE_INFINITY
+      const laneWaitMs = Math.max(dueMs - clock.nowMs(), openUntilMs - clock.monotonicMs())
+      if (laneWaitMs > 0) waitMs = Math.min(waitMs, laneWaitMs)
       else await this.#startLane(lane, signal)
     }
-    return nextMs
+    return waitMs
   }
 
   /** Yields all open lanes once, beginning after the last lane of the previous round and wrapping around. */
@@ -175,7 +176,7 @@ export class Drain {
       if (serves?.(lane) === false) continue
       const state = this.#lanes.getOrCreate(lane)
       const nowMs = clock.nowMs()
-      if (state.circuit.openUntilMs > nowMs) continue
+      if (state.circuit.openUntilMs > clock.monotonicMs()) continue
       if (!this.#places.hasRoom(state, isOnProbation(state.circuit, circuit))) continue
       const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, poison: true }, nowMs)
       if (deliveries.length === 0) continue
@@ -200,11 +201,11 @@ export class Drain {
 
   async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    const beganMs = clock.nowMs()
+    const beganMs = clock.monotonicMs()
     const attempts = signal.aborted ? [] : await this.#send(batch.deliveries, signal)
     // A batch that was not sent says nothing about the receiver.
     const wasSent = attempts.some((attempt) => attempt !== undefined && attempt.outcome.kind !== 'retry')
-    if (wasSent) this.#places.learn(state, clock.nowMs() - beganMs)
+    if (wasSent) this.#places.learn(state, clock.monotonicMs() - beganMs)
     this.#updateCircuit(state, attempts)
     await this.#settle(batch, attempts, signal)
   }
@@ -239,7 +240,7 @@ export class Drain {
 
   #updateCircuit(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
     const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
-    state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.nowMs())
+    state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.monotonicMs())
   }
 
   async #settle(batch: Batch, attempts: readonly (Attempt | undefined)[], signal: AbortSignal): Promise<void> {
@@ -289,11 +290,10 @@ export class Drain {
     return { kind: 'dead', reason: `gave up after ${item.attemptsMade} attempts: ${reason}`, progress }
   }
 
-  async #sleepUntil(atMs: number, maxMs: number): Promise<void> {
-    const { clock } = this.#options
+  async #pause(ms: number): Promise<void> {
     const sleep = new AbortController()
     this.#sleep = sleep
-    await clock.sleep(Math.min(Math.max(atMs - clock.nowMs(), 0), maxMs), sleep.signal).catch(() => {})
+    await this.#options.clock.sleep(ms, sleep.signal).catch(() => {})
     this.#sleep = undefined
   }
 }

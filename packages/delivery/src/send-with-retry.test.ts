@@ -139,3 +139,24 @@ test('never starts or continues an attempt past the deadline', async () => {
     { numRuns: 30 },
   )
 })
+
+test.each([3_600_000, -3_600_000])(
+  'a change of the system time by %i ms changes neither pauses nor the deadline',
+  async (ms) => {
+    const { clock, context } = setUp({ policy: { baseMs: 8_000, capMs: 8_000, giveUpAfterMs: 10_000 } })
+    const calls: number[] = []
+    const beganMs = clock.monotonicMs()
+    const attempt = async (): Promise<Outcome> => {
+      calls.push(clock.monotonicMs() - beganMs)
+      return retry()
+    }
+    const sending = sendWithRetry(attempt, context)
+    for (let pauses = 0; pauses < 2; pauses += 1) {
+      await clock.untilSleeping()
+      clock.stepSystemTime(ms)
+      await clock.advance(4_000)
+    }
+    expect(await sending).toMatchObject({ outcome: { kind: 'expired' } })
+    expect(calls).toEqual([0, 4_000, 8_000])
+  },
+)

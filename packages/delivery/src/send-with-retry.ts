@@ -45,12 +45,12 @@ export async function sendWithRetry(
   context: RetryContext,
 ): Promise<Delivery> {
   const { policy, clock, random, signal } = context
-  const enqueuedAtMs = clock.nowMs()
+  const enqueuedAtMs = clock.monotonicMs()
   const deadlineMs = deadlineMsOf(policy, enqueuedAtMs)
   let attempts = 0
   let reason = 'the time was over before the first attempt'
   while (!signal?.aborted) {
-    const leftMs = deadlineMs - clock.nowMs()
+    const leftMs = deadlineMs - clock.monotonicMs()
     if (leftMs <= 0) return expired(attempts, reason)
 
     const outcome = await attempt(Math.min(context.attemptTimeoutMs, leftMs))
@@ -59,7 +59,7 @@ export async function sendWithRetry(
     reason = outcome.reason
     if (signal?.aborted) break
 
-    const nowMs = clock.nowMs()
+    const nowMs = clock.monotonicMs()
     const item = { enqueuedAtMs, attemptsMade: attempts, retryAfterMs: outcome.retryAfterMs }
     const atMs = nextAttemptAt(policy, item, nowMs, random)
     if (atMs === undefined) return expired(attempts, reason)

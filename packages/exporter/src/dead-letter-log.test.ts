@@ -23,13 +23,6 @@ test('logs one line per lane, class and hour; the next line says how many were s
   ])
 })
 
-test('logs a line when the clock steps back', () => {
-  const { lines, log } = recorded()
-  log.logDead('refused', { ...one, reason: 'HTTP 400' }, 10_000_000)
-  log.logDead('refused', { ...one, reason: 'HTTP 400' }, 5)
-  expect(lines).toHaveLength(2)
-})
-
 test('names the signal in each line', () => {
   const { lines, log } = recorded()
   log.logFailing({ lane: 'metrics core:uu4i', scopes: ['project:5'], reason: 'HTTP 503' }, 0)

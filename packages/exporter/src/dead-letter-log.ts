@@ -43,7 +43,7 @@ export interface FailureNotice {
 }
 
 interface LastLine {
-  /** When the current hour began. */
+  /** When the current hour began, by a monotonic clock. */
   readonly atMs: number
   /** The scopes that lines of this hour have named. */
   readonly named: readonly string[]
@@ -65,25 +65,25 @@ export class DeadLetterLog {
     this.#log = log
   }
 
-  logDead(deadClass: DeadClass, about: FailureNotice, nowMs: number): void {
-    if (deadClass === 'authentication') this.#write('authentication', about, nowMs)
-    else this.#write('dead', { class: deadClass, ...about }, nowMs)
+  logDead(deadClass: DeadClass, about: FailureNotice, atMs: number): void {
+    if (deadClass === 'authentication') this.#write('authentication', about, atMs)
+    else this.#write('dead', { class: deadClass, ...about }, atMs)
   }
 
   /** Logs exports that have been failing for a while and are tried again. */
-  logFailing(about: FailureNotice, nowMs: number): void {
-    this.#write('failing', about, nowMs)
+  logFailing(about: FailureNotice, atMs: number): void {
+    this.#write('failing', about, atMs)
   }
 
   /** Logs accepted exports with rejected items, or with a reply that is not OTLP. */
-  logRemark(about: FailureNotice, nowMs: number): void {
-    this.#write('remark', about, nowMs)
+  logRemark(about: FailureNotice, atMs: number): void {
+    this.#write('remark', about, atMs)
   }
 
-  #write(kind: keyof typeof noticeKinds, about: FailureNotice & { readonly class?: DeadClass }, nowMs: number): void {
+  #write(kind: keyof typeof noticeKinds, about: FailureNotice & { readonly class?: DeadClass }, atMs: number): void {
     const key = `${kind} ${about.class ?? ''} ${about.lane}`
     const last = this.#lines.get(key)
-    const isSameHour = last !== undefined && nowMs < last.atMs + LINE_EVERY_MS && nowMs >= last.atMs
+    const isSameHour = last !== undefined && atMs < last.atMs + LINE_EVERY_MS
     const named = isSameHour ? last.named : []
     const unnamed = about.scopes.filter((scope) => !named.includes(scope))
     const isForUnnamed = kind === 'authentication' && unnamed.length > 0 && named.length < MAX_SCOPES
@@ -94,8 +94,8 @@ export class DeadLetterLog {
     }
     if (last === undefined && this.#lines.size >= MAX_LANES) this.#lines.clear()
     const scopes = [...new Set([...unnamed, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
-    const atMs = isSameHour ? last.atMs : nowMs
-    this.#lines.set(key, { atMs, named: [...named, ...scopes], suppressed: 0, scopes: new Set() })
+    const beganMs = isSameHour ? last.atMs : atMs
+    this.#lines.set(key, { atMs: beganMs, named: [...named, ...scopes], suppressed: 0, scopes: new Set() })
     const { level, event, text } = noticeKinds[kind]
     const { lane, ...others } = about
     const suppressed = last !== undefined && last.suppressed > 0 && { suppressed: last.suppressed }

@@ -193,7 +193,7 @@ export class Exporter {
       metrics.add(`otelcol_exporter_sent_${itemNames[signal]}`, {}, items)
       metrics.add('penstock_export_rejected_items', { signal }, outcome.rejectedItems)
       const { message } = outcome
-      if (message !== '') this.#deadLetters.logRemark(noticeFor(exports, message), this.#options.clock.nowMs())
+      if (message !== '') this.#deadLetters.logRemark(noticeFor(exports, message), this.#options.clock.monotonicMs())
     } else {
       metrics.add(`otelcol_exporter_send_failed_${itemNames[signal]}`, {}, items)
     }
@@ -207,15 +207,15 @@ export class Exporter {
     const withSameResult = () =>
       batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
     const { signal } = readDeliveryKey(delivery.key)
-    const nowMs = this.#options.clock.nowMs()
+    const { clock } = this.#options
     if (isLost) this.metrics.add('penstock_export_lost_claims', { signal })
     else if (settlement.kind === 'delivered') this.metrics.add('penstock_export_delivered', { signal })
     else if (settlement.kind === 'dead') {
       const reason = deadClassOf(settled)
       this.metrics.add('penstock_export_dead', { signal, reason })
-      this.#deadLetters.logDead(reason, noticeFor(withSameResult(), settlement.reason), nowMs)
-    } else if (settlement.kind === 'retry' && nowMs - delivery.enqueuedAtMs >= FAILING_AFTER_MS) {
-      this.#deadLetters.logFailing(noticeFor(withSameResult(), settlement.reason), nowMs)
+      this.#deadLetters.logDead(reason, noticeFor(withSameResult(), settlement.reason), clock.monotonicMs())
+    } else if (settlement.kind === 'retry' && clock.nowMs() - delivery.enqueuedAtMs >= FAILING_AFTER_MS) {
+      this.#deadLetters.logFailing(noticeFor(withSameResult(), settlement.reason), clock.monotonicMs())
     }
   }
 }

@@ -25,12 +25,12 @@ export class RecordCache {
 
   find(key: string): FoundRecord | undefined {
     const entry = this.#entries.get(key)
-    return entry !== undefined && this.#clock.nowMs() < entry.untilMs ? entry : undefined
+    return entry !== undefined && this.#clock.monotonicMs() < entry.untilMs ? entry : undefined
   }
 
   add(key: string, found: FoundRecord): void {
     this.#remove(key)
-    this.#entries.set(key, { ...found, untilMs: this.#clock.nowMs() + KEPT_MS })
+    this.#entries.set(key, { ...found, untilMs: this.#clock.monotonicMs() + KEPT_MS })
     this.#characters += found.characters
     for (const oldest of this.#entries.keys()) {
       if (this.#characters <= this.#maxCharacters) break

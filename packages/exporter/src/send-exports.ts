@@ -75,11 +75,11 @@ class BatchRun {
   constructor(options: SendExportsOptions, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
-    this.#untilMs = options.clock.nowMs() + options.budgetMs
+    this.#untilMs = options.clock.monotonicMs() + options.budgetMs
   }
 
   get canSend(): boolean {
-    return !this.#signal.aborted && this.#options.clock.nowMs() < this.#untilMs
+    return !this.#signal.aborted && this.#options.clock.monotonicMs() < this.#untilMs
   }
 
   conclude(delivery: ClaimedDelivery, outcome: Outcome, progress = ''): void {

@@ -37,10 +37,10 @@ export class RequestSender {
 
   async send(request: PreparedRequest, verifiesTls: boolean): Promise<HookCallEnd> {
     const { clock } = this.#core
-    const beganMs = clock.nowMs()
+    const beganMs = clock.monotonicMs()
     this.#policy = await addressPolicyOf(this.#core)
     const reply = await this.#follow(request, verifiesTls ? this.#verifying : this.#trusting)
-    const durationMs = Math.max(clock.nowMs() - beganMs, 0)
+    const durationMs = Math.max(clock.monotonicMs() - beganMs, 0)
     if (reply.kind === 'failure') return failedCall(reply.reason, durationMs)
     if (isCutOff(reply)) return failedCall('the answer ended early, or not in time', durationMs)
     return {
@@ -59,11 +59,11 @@ export class RequestSender {
 
   async #follow(request: PreparedRequest, client: HttpClient): Promise<HttpReply | NetworkFailure> {
     const { clock } = this.#core
-    const deadlineMs = clock.nowMs() + this.#timeoutMs
+    const deadlineMs = clock.monotonicMs() + this.#timeoutMs
     let { url, headers, body } = request
     let method: 'GET' | 'POST' = 'POST'
     for (let redirects = 0; ; redirects += 1) {
-      const timeoutMs = Math.max(deadlineMs - clock.nowMs(), 1)
+      const timeoutMs = Math.max(deadlineMs - clock.monotonicMs(), 1)
       const reply = await client.send({ method, url, headers, body, timeoutMs })
       const next = reply.kind === 'reply' ? redirectOf(reply, url) : undefined
       if (next === undefined || reply.kind === 'failure') return reply

@@ -51,8 +51,8 @@ const NO_BODY = new Uint8Array()
 export class Forge {
   readonly #options: ForgeOptions
   readonly #headers: Readonly<Record<string, string>>
-  /** The time before which no request is sent. All requests share the rate limit. */
-  #notBeforeMs = 0
+  /** The monotonic time before which no request is sent. All requests share the rate limit. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY
 
   /** @throws {UsageError} */
   constructor(options: ForgeOptions) {
@@ -91,7 +91,7 @@ export class Forge {
     const url = this.#urlOf(path, query)
     const { clock, signal } = this.#options
     for (let refusals = 0; ; refusals++) {
-      while (this.#notBeforeMs > clock.nowMs()) await clock.sleep(this.#notBeforeMs - clock.nowMs(), signal)
+      for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs()) await clock.sleep(waitMs, signal)
       const reply = await this.#answer(path, url)
       this.#applyRateLimit(reply, url.host)
       if (reply.status >= 200 && reply.status < 300) return reply
@@ -102,13 +102,17 @@ export class Forge {
   }
 
   #applyRateLimit(reply: HttpReply, host: string): void {
-    const nowMs = this.#options.clock.nowMs()
-    const waitMs = rateLimitWaitMs(reply, nowMs)
-    if (nowMs + waitMs <= this.#notBeforeMs) return
+    const { clock } = this.#options
+    const waitMs = rateLimitWaitMs(reply, clock.nowMs())
+    if (waitMs <= this.#waitMs()) return
     if (waitMs > 0) {
       this.#options.notify(`the rate limit of ${host} is used up; continues in ${Math.ceil(waitMs / 1_000)} s`)
     }
-    this.#notBeforeMs = nowMs + waitMs
+    this.#notBeforeMs = clock.monotonicMs() + waitMs
+  }
+
+  #waitMs(): number {
+    return Math.max(0, this.#notBeforeMs - this.#options.clock.monotonicMs())
   }
 
   /** Sends a request and returns the answer. The request is retried after server errors. */

@@ -34,7 +34,7 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options
-    this.#nextMs = options.clock.nowMs() + quietMs[options.mode]
+    this.#nextMs = options.clock.monotonicMs() + quietMs[options.mode]
   }
 
   /** Adds to the expected number of records, which not every source knows. */
@@ -63,7 +63,7 @@ export class Progress {
   }
 
   #update(): void {
-    const nowMs = this.#options.clock.nowMs()
+    const nowMs = this.#options.clock.monotonicMs()
     if (nowMs < this.#nextMs) return
     const { stderr, mode } = this.#options
     this.#nextMs = nowMs + intervalMs[mode]

@@ -83,7 +83,7 @@ export async function serveCore(
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
       const transport = mailTransport(settings, { externalUrl, clock })
       let lastRequestMs = Number.NEGATIVE_INFINITY
-      const answersRequests = () => clock.nowMs() - lastRequestMs < RECENT_MS
+      const answersRequests = () => clock.monotonicMs() - lastRequestMs < RECENT_MS
       const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log, answersRequests })
       const core: Core = {
         ...plain,
@@ -132,7 +132,7 @@ export async function serveCore(
       answer = (request, response) => {
         const path = request.url!.split('?', 1)[0]!
         if (probePaths.includes(path)) return probes(request, response)
-        lastRequestMs = clock.nowMs()
+        lastRequestMs = clock.monotonicMs()
         return (path.startsWith(HOOKS_PATH) ? hooks : rest)(request, response)
       }
       exporting.start()

@@ -3,6 +3,7 @@ import { readSettings } from './settings-store.ts'
 import type { SettingName, SettingValues } from './table/setting-table.ts'
 
 interface Reading {
+  /** The time of the monotonic clock. */
   readonly startedAtMs: number
   readonly values: Promise<SettingValues>
 }
@@ -19,11 +20,10 @@ const readings = new WeakMap<Core['settings'], Reading>()
  */
 export function settingsOf(core: Core): Promise<SettingValues> {
   const { settings } = core
-  const nowMs = core.clock.nowMs()
+  const atMs = core.clock.monotonicMs()
   const latest = readings.get(settings)
-  const ageMs = nowMs - (latest?.startedAtMs ?? Number.NEGATIVE_INFINITY)
-  if (latest !== undefined && ageMs >= 0 && ageMs < settings.settingsCacheSeconds * 1_000) return latest.values
-  const reading = { startedAtMs: nowMs, values: readSettings({ db: core.db.read }, settings) }
+  if (latest !== undefined && atMs - latest.startedAtMs < settings.settingsCacheSeconds * 1_000) return latest.values
+  const reading = { startedAtMs: atMs, values: readSettings({ db: core.db.read }, settings) }
   readings.set(settings, reading)
   reading.values.catch(() => {
     if (readings.get(settings) === reading) readings.delete(settings)

@@ -146,17 +146,17 @@ function authenticate(options: HooksOptions, failuresPerMinute: number): (incomi
     const source = sources.get(incoming.path.slice(HOOKS_PATH.length).replace(/\/$/, ''))
     if (source === undefined) throw new HookRefusal(404)
     const key = `${source.name} ${subscriberOf(incoming.source)}`
-    const nowMs = clock.nowMs()
-    const secondsLeft = failures.secondsLeft(key, nowMs)
+    const atMs = clock.monotonicMs()
+    const secondsLeft = failures.secondsLeft(key, atMs)
     if (secondsLeft > 0) throw new HookRefusal(429, { 'Retry-After': String(secondsLeft) })
 
     const refuse = (reason: CredentialRefusal): never => {
       const fields = { event: 'hooks.credential_refused', source: source.name, address: incoming.source, reason }
       // Only the first failure of a minute is logged.
-      if (failures.count(key, nowMs)) log.warn(fields, 'A hook had no valid credential')
+      if (failures.count(key, atMs)) log.warn(fields, 'A hook had no valid credential')
       throw new HookRefusal(401)
     }
-    const refusal = validateHeaders(source.credentials, incoming.raw.headers, tokenHeaders, nowMs)
+    const refusal = validateHeaders(source.credentials, incoming.raw.headers, tokenHeaders, clock.nowMs())
     return refusal === undefined ? { source, refuse } : refuse(refusal)
   }
 }

@@ -17,6 +17,7 @@ beforeEach(async () => {
   deps = {
     ...context,
     log: silentLog,
+    monotonicMs: () => gateway.clock.monotonicMs(),
     readiness: () => Promise.reject(new Error('not used')),
     externalUrl: undefined,
     strictTransportSeconds: 0,

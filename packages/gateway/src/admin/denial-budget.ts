@@ -10,7 +10,7 @@ export interface BudgetSize {
 export class DenialBudget {
   readonly #size: BudgetSize
   readonly #intervalMs: number
-  /** The time at which the budget of each name is full again, least recently used name first. */
+  /** The monotonic time at which the budget of each name is full again, least recently used name first. */
   readonly #fullAtMs = new Map<string, number>()
 
   constructor(size: BudgetSize) {
@@ -19,13 +19,10 @@ export class DenialBudget {
   }
 
   /** Takes one action from the budget and returns 0, or returns the milliseconds until the next one is available. */
-  take(name: string, nowMs: number): number {
+  take(name: string, atMs: number): number {
     const { burst, names } = this.#size
-    const stored = this.#fullAtMs.get(name) ?? nowMs
-    // The time is further in the future than an empty budget can make it, so the clock was set back.
-    const isClockSetBack = stored > nowMs + burst * this.#intervalMs
-    const fullAtMs = isClockSetBack ? nowMs : Math.max(stored, nowMs)
-    const waitMs = fullAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)
+    const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? atMs, atMs)
+    const waitMs = fullAtMs + this.#intervalMs - (atMs + burst * this.#intervalMs)
     this.#fullAtMs.delete(name)
     this.#fullAtMs.set(name, waitMs > 0 ? fullAtMs : fullAtMs + this.#intervalMs)
     if (this.#fullAtMs.size > names) this.#fullAtMs.delete(this.#fullAtMs.keys().next().value as string)

@@ -18,12 +18,12 @@ const UNAUTHENTICATED_CALLERS = ''
 
 /** Limits and audits the refusals of the management API, and limits its sign-ins. Calls and sign-ins share one budget of wrong keys. */
 export class Denials {
-  readonly #deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs'>
+  readonly #deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs' | 'monotonicMs'>
   readonly #wrongKeyBudget = new DenialBudget(wrongKeys)
   readonly #auditBudget = new DenialBudget(auditedDenials)
   readonly #signInBudget = new DenialBudget(signIns)
 
-  constructor(deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs'>) {
+  constructor(deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs' | 'monotonicMs'>) {
     this.#deps = deps
   }
 
@@ -52,12 +52,12 @@ export class Denials {
 
   /** Throws `rate_limited` if a key has signed in too often. */
   limitSignIns(keyId: string): void {
-    const waitMs = this.#signInBudget.take(keyId, this.#deps.nowMs())
+    const waitMs = this.#signInBudget.take(keyId, this.#deps.monotonicMs())
     if (waitMs > 0) throw rateLimited('Too many sign-ins with this API key.', waitMs)
   }
 
   #takeWrongKey({ source }: Incoming): number {
-    return this.#wrongKeyBudget.take(networkOf(source), this.#deps.nowMs())
+    return this.#wrongKeyBudget.take(networkOf(source), this.#deps.monotonicMs())
   }
 
   async audit(
@@ -66,12 +66,11 @@ export class Denials {
     operation: OperationName,
     code: ApiErrorCode,
   ): Promise<void> {
-    const { db, log } = this.#deps
-    const nowMs = this.#deps.nowMs()
-    if (this.#auditBudget.take(actor?.id ?? UNAUTHENTICATED_CALLERS, nowMs) > 0) return
+    const { db, log, nowMs, monotonicMs } = this.#deps
+    if (this.#auditBudget.take(actor?.id ?? UNAUTHENTICATED_CALLERS, monotonicMs()) > 0) return
     const event = { event: 'api.denied', subjectId: undefined, after: { operation, code } } as const
     try {
-      await db.write((tx) => insertAuditEvent(tx, { actor, source, requestId }, event, nowMs))
+      await db.write((tx) => insertAuditEvent(tx, { actor, source, requestId }, event, nowMs()))
     } catch (error) {
       // The refusal stands without its record, and the refused caller is not informed about the store.
       const { message } = error as Error

@@ -54,7 +54,7 @@ function ask(
     credentialSources: [],
     extraPaths: {},
     tenantHeader: false,
-    nowMs: () => 0,
+    monotonicMs: () => 0,
     random: () => 0,
     log: silentLog,
     ...rest,

@@ -36,7 +36,7 @@ export interface ForwardAuthParts {
   readonly onAdmitted?: (admitted: Admitted, signal: IngestSignal, bytes: number) => void
   /** Called for each check of a path that accepts no telemetry. */
   readonly recordWrongPath?: (request: WrongPathRequest) => void
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   readonly random: Random
   readonly log: Log
 }
@@ -198,8 +198,8 @@ function toRefusalAnswer(refusal: Refusal, proxy: ProxyKind, form: BodyForm, ran
   }
 }
 
-function logUnknownProxy({ log, nowMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
-  const atMs = nowMs()
+function logUnknownProxy({ log, monotonicMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
+  const atMs = monotonicMs()
   const suppressed = throttle.suppressedBefore(source, 'stranger', undefined, atMs)
   if (suppressed < 0) return
   throttle.sweep(atMs)

@@ -16,7 +16,7 @@ export function serveManagement(
   const { actor: _actor, source: _source, requestId: _requestId, ...context } = gateway.as('Admin')
   const deps: ManagementDeps = {
     ...context,
-    ...{ db, peppers, log: silentLog, nowMs: () => clock.nowMs() },
+    ...{ db, peppers, log: silentLog, nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() },
     readiness: () => Promise.reject(new Error('not used')),
     externalUrl: undefined,
     strictTransportSeconds: 31_536_000,

@@ -7,6 +7,7 @@ import type { PublicAddress } from './session-cookie.ts'
 /** The dependencies of the management API. */
 export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'>, PublicAddress {
   readonly log: Log
+  readonly monotonicMs: () => number
   /** Reports what enforcement would have done in the last `windowMs`. */
   readonly readiness: (windowMs: number) => Promise<ReadinessReport>
   /** The `max-age` of Strict-Transport-Security. 0: the header is never sent. */

@@ -2,6 +2,9 @@ import type { TokenRecord } from './token-record.ts'
 
 export type EnforcementMode = 'off' | 'report' | 'warn' | 'enforce'
 
+/** The tokens and the mode, as they are stored. */
+export type StoredSnapshot = Omit<Snapshot, 'confirmedAtMs'>
+
 /** Everything that an admission depends on, at one epoch. Immutable; it is replaced as a whole (T-10). */
 export interface Snapshot {
   readonly epoch: number
@@ -12,6 +15,6 @@ export interface Snapshot {
   readonly byId: ReadonlyMap<string, TokenRecord>
   /** Imported tokens by the hex of their MAC, because they contain no id (T-15). */
   readonly byMac: ReadonlyMap<string, TokenRecord>
-  /** The clock time, in milliseconds, at which the store last confirmed this snapshot. */
+  /** The time of the monotonic clock at which the store last confirmed this snapshot. */
   readonly confirmedAtMs: number
 }

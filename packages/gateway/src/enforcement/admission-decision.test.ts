@@ -14,6 +14,7 @@ const rules = (over: Partial<AdmissionRules> = {}): AdmissionRules => ({
   maxStaleMs: 900_000,
   warnOfExpiry: false,
   warned: new WarningMemory(),
+  monotonicMs: () => NOW_MS,
   random: () => 0.5,
   ...over,
 })
@@ -238,12 +239,12 @@ test('T-14: a snapshot that is too old neither admits nor rejects for good, in a
         },
       })
     }
-    expect(snapshotUnavailable(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), NOW_MS, rules())).toBeUndefined()
+    expect(snapshotUnavailable(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), rules())).toBeUndefined()
   }
 })
 
 test('E-10: before the first snapshot every request is refused as retryable', () => {
-  expect(snapshotUnavailable(undefined, NOW_MS, rules())).toEqual({
+  expect(snapshotUnavailable(undefined, rules())).toEqual({
     kind: 'store_unreadable',
     message: 'The gateway is starting and has not read its tokens yet.',
     retryAfterSeconds: 3,
@@ -257,8 +258,8 @@ test('E-5: warn mode warns once per hour per network and signal', () => {
       presentedBy(over),
       refused('missing'),
       snapshotIn('warn', { confirmedAtMs: NOW_MS + afterMs }),
-      NOW_MS + afterMs,
-      context,
+      NOW_MS,
+      { ...context, monotonicMs: () => NOW_MS + afterMs },
     )
     return admission.admitted ? admission.warning : undefined
   }

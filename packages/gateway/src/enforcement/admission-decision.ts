@@ -15,6 +15,7 @@ export interface AdmissionRules {
   /** Also warns clients in their replies that their token expires soon (O-9). */
   readonly warnOfExpiry: boolean
   readonly warned: WarningMemory
+  readonly monotonicMs: () => number
   readonly random: Random
 }
 
@@ -25,12 +26,8 @@ const EXPIRES_SOON_MS = 7 * 86_400_000
  * Returns the refusal for every request while no usable snapshot exists (E-10, T-14), else `undefined`. Call it before the
  * credential is checked.
  */
-export function snapshotUnavailable(
-  snapshot: Snapshot | undefined,
-  nowMs: number,
-  rules: AdmissionRules,
-): Refusal | undefined {
-  if (snapshot !== undefined && nowMs - snapshot.confirmedAtMs <= rules.maxStaleMs) return undefined
+export function snapshotUnavailable(snapshot: Snapshot | undefined, rules: AdmissionRules): Refusal | undefined {
+  if (snapshot !== undefined && rules.monotonicMs() - snapshot.confirmedAtMs <= rules.maxStaleMs) return undefined
   return {
     kind: 'store_unreadable',
     message:
@@ -52,7 +49,7 @@ export function decideAdmission(
   nowMs: number,
   rules: AdmissionRules,
 ): Admission {
-  const unavailable = snapshotUnavailable(snapshot, nowMs, rules)
+  const unavailable = snapshotUnavailable(snapshot, rules)
   if (unavailable !== undefined) return { admitted: false, refusal: unavailable }
   if (verdict.allowed) return admissionFor(verdict.token, presented, nowMs, rules)
   switch (snapshot.mode) {
@@ -62,7 +59,7 @@ export function decideAdmission(
       return admissionsUnverified[verdict.reason]
     case 'warn': {
       const admission = admissionsUnverified[verdict.reason]
-      if (!mayWarn(presented, nowMs, rules)) return admission
+      if (!mayWarn(presented, rules)) return admission
       const { message } = refusalFor(presented, verdict.reason, verdict.token)
       return { ...admission, warning: `This export will be refused once ingest enforcement is on. ${message}` }
     }
@@ -102,7 +99,7 @@ function admissionFor(token: TokenRecord, presented: AdmissionRequest, nowMs: nu
   if (endsAtMs === undefined || endsAtMs - nowMs >= EXPIRES_SOON_MS)
     return cachedAdmission(admissions, token, undefined)
   const admission = cachedAdmission(expiringAdmissions, token, endsAtMs)
-  if (!rules.warnOfExpiry || !mayWarn(presented, nowMs, rules)) return admission
+  if (!rules.warnOfExpiry || !mayWarn(presented, rules)) return admission
   return {
     ...admission,
     warning: `The ingest token ${token.id} expires at ${admission.expiresAt}. Replace it before then.`,
@@ -129,8 +126,8 @@ function cachedAdmission(
   return admission
 }
 
-function mayWarn({ source, signal }: AdmissionRequest, nowMs: number, { warned }: AdmissionRules): boolean {
-  return warned.take(`${networkOf(source)} ${signal}`, nowMs)
+function mayWarn({ source, signal }: AdmissionRequest, { warned, monotonicMs }: AdmissionRules): boolean {
+  return warned.take(`${networkOf(source)} ${signal}`, monotonicMs())
 }
 
 /** Returns the refusal for a reason, as enforcement gives it after the grace period. */

@@ -47,13 +47,13 @@ export class ClientCounter {
   }
 
   /**
-   * Tells whether the body of the latest request should be read. True for the first requests, so that new clients are
+   * Returns whether the body of the latest request should be read. True for the first requests, so that new clients are
    * known soon, then for the 32nd, 64th … and whenever the last sample is old: several services may send through one client.
    */
   isSampleDue(nowMs: number): boolean {
-    return (
-      this.requests <= ALWAYS_SAMPLED || isPowerOfTwo(this.requests) || nowMs - this.#lastSampleMs >= RESAMPLE_AFTER_MS
-    )
+    const ageMs = nowMs - this.#lastSampleMs
+    const isOld = ageMs < 0 || ageMs >= RESAMPLE_AFTER_MS
+    return this.requests <= ALWAYS_SAMPLED || isPowerOfTwo(this.requests) || isOld
   }
 
   noteSample(nowMs: number): void {

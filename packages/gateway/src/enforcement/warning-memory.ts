@@ -15,10 +15,10 @@ export class WarningMemory {
   }
 
   /** Returns whether `source` may be warned now. If it may, it is not warned again for an hour. */
-  take(source: string, nowMs: number): boolean {
-    this.#removeUntil(nowMs - HOUR_MS)
+  take(source: string, monotonicMs: number): boolean {
+    this.#removeUntil(monotonicMs - HOUR_MS)
     if (this.#warnedAtMs.size >= this.#capacity || this.#warnedAtMs.has(source)) return false
-    this.#warnedAtMs.set(source, nowMs)
+    this.#warnedAtMs.set(source, monotonicMs)
     return true
   }
 

@@ -13,9 +13,9 @@ export class PingLimit {
   }
 
   /** Records a ping. Returns whether the connection must be closed. */
-  isExceededAt(nowMs: number, hasStreams: boolean): boolean {
-    const sinceMs = nowMs - this.#lastPingMs
-    this.#lastPingMs = nowMs
+  isExceededAt(monotonicMs: number, hasStreams: boolean): boolean {
+    const sinceMs = monotonicMs - this.#lastPingMs
+    this.#lastPingMs = monotonicMs
     if (hasStreams || sinceMs >= MIN_INTERVAL_MS) return false
     this.#strikes += 1
     return this.#strikes > MAX_STRIKES

@@ -11,9 +11,9 @@ export class ResetLimit {
   #atMs = 0
 
   /** Records a reset. Returns whether the connection must be closed. */
-  isExceededAt(nowMs: number): boolean {
-    this.#left = Math.min(BURST, this.#left + Math.max(0, nowMs - this.#atMs) * PER_MS) - 1
-    this.#atMs = nowMs
+  isExceededAt(monotonicMs: number): boolean {
+    this.#left = Math.min(BURST, this.#left + Math.max(0, monotonicMs - this.#atMs) * PER_MS) - 1
+    this.#atMs = monotonicMs
     return this.#left < 0
   }
 }

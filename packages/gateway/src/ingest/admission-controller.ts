@@ -69,19 +69,19 @@ export class AdmissionController {
     if (credential.kind !== 'bearer') return
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
-    if (snapshot === undefined || snapshotUnavailable(snapshot, nowMs, rules) !== undefined) return
+    if (snapshot === undefined || snapshotUnavailable(snapshot, rules) !== undefined) return
     const verdict = authenticator.identify(credential, snapshot, nowMs)
     if (!verdict.allowed) return
     wrongPaths.record(request, verdict.token, nowMs)
     metrics.wrongPath(suggestion.signal, transport, snapshot.mode)
-    accessLog.wrongPath(request, verdict.token.id, nowMs)
+    accessLog.wrongPath(request, verdict.token.id, clock.monotonicMs())
   }
 
   #admit(admissionRequest: AdmissionRequest): Admission {
     const { clock, snapshot: currentSnapshot, rules, limiter, clientStats, metrics } = this.#parts
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
-    const snapshotRefusal = snapshotUnavailable(snapshot, nowMs, rules)
+    const snapshotRefusal = snapshotUnavailable(snapshot, rules)
     if (snapshotRefusal !== undefined) return { admitted: false, refusal: snapshotRefusal }
     const verdict = this.#authenticate(admissionRequest, snapshot!, nowMs)
     const isSampled = clientStats.recordVerdict(admissionRequest, verdict, nowMs)
@@ -94,30 +94,24 @@ export class AdmissionController {
       if (verdict.token !== undefined) metrics.tokenRejected(verdict.token, signal, nowMs)
     }
     if (!admission.admitted) {
-      this.#recordRefusal(
-        admissionRequest,
-        reasonOf(verdict, admission.refusal),
-        verdict.token,
-        admission.refusal,
-        nowMs,
-      )
+      this.#recordRefusal(admissionRequest, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal)
       return admission
     }
     const { token } = admission
     if (token === undefined) return isSampled ? { ...admission, sample: admissionRequest } : admission
     const route = this.#parts.route(token)
-    if (route.kind === 'forbidden') return this.#refuseToken(admissionRequest, token, route.refusal, nowMs)
+    if (route.kind === 'forbidden') return this.#refuseToken(admissionRequest, token, route.refusal)
     const over = token.limits && limiter.take(token, signal, admissionRequest.declaredBytes ?? 0, nowMs)
     if (over === undefined) return admission
     metrics.throttled(token, signal, over.limit, nowMs)
     const message = `The ingest token ${token.id} is over its limit ${over.limit}.`
     const retryAfterSeconds = Math.max(1, Math.ceil(over.waitMs / 1_000))
-    return this.#refuseToken(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
+    return this.#refuseToken(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds })
   }
 
   /** Refuses a request with a valid token because of its tenant or its limits. */
-  #refuseToken(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
-    this.#recordRefusal(admissionRequest, refusal.kind, token, refusal, nowMs)
+  #refuseToken(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal): Admission {
+    this.#recordRefusal(admissionRequest, refusal.kind, token, refusal)
     return { admitted: false, refusal }
   }
 
@@ -126,14 +120,13 @@ export class AdmissionController {
     reason: Reason | RefusalKind,
     token: TokenRecord | undefined,
     { kind }: Refusal,
-    nowMs: number,
   ): void {
-    const { metrics, accessLog } = this.#parts
+    const { clock, metrics, accessLog } = this.#parts
     const { transport, declaredBytes } = admissionRequest
     if (transport !== 'forward-auth') metrics.answered('refused', transport)
     const status = refusalTable[kind][transport === 'grpc' ? 'grpc' : 'http']
     const ending = { status, bytes: declaredBytes, upstreamMs: undefined }
-    accessLog.refused(admissionRequest, reason, token?.id, ending, nowMs)
+    accessLog.refused(admissionRequest, reason, token?.id, ending, clock.monotonicMs())
   }
 
   #authenticate(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {

@@ -104,12 +104,12 @@ export class GrpcExport implements BodySource, RefusableBody {
   }
 
   /** Ends the call if its message has stopped arriving or is not complete at the client's deadline (P-23). */
-  endIfSlow(nowMs: number, idleBodyTimeoutMs: number): void {
+  endIfSlow(monotonicMs: number, idleBodyTimeoutMs: number): void {
     if (this.#isOver || this.#hasEnded) return
     // A message that arrived in one piece, but did not end its stream, can be refused from now on.
     if (this.#gotBytes > 0) this.#context.ingest.reserveArrived(this.#call!, 0, this)
     const { deadlineMs } = this.#start
-    if (deadlineMs !== undefined && nowMs >= deadlineMs) {
+    if (deadlineMs !== undefined && monotonicMs >= deadlineMs) {
       this.#fail({
         code: GrpcCode.DEADLINE_EXCEEDED,
         message: 'the message was not complete at the deadline of the client',
@@ -117,8 +117,8 @@ export class GrpcExport implements BodySource, RefusableBody {
       })
     } else if (this.isPaused) {
       // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
-      this.#lastDataMs = nowMs
-    } else if (nowMs - this.#lastDataMs >= idleBodyTimeoutMs) {
+      this.#lastDataMs = monotonicMs
+    } else if (monotonicMs - this.#lastDataMs >= idleBodyTimeoutMs) {
       this.#refuseAs('overloaded', 'The message stopped arriving. Send it again.')
     }
   }

@@ -7,7 +7,7 @@ const reason = Buffer.from('too_many_pings')
  * Closes a connection that sends too many pings while it has no streams: GOAWAY ENHANCE_YOUR_CALM, then the socket.
  * Node has already answered a ping when it is reported, so this only prevents further ones.
  */
-export function limitPings(session: ServerHttp2Session, nowMs: () => number): void {
+export function limitPings(session: ServerHttp2Session, monotonicMs: () => number): void {
   let streams = 0
   const limit = new PingLimit()
   const streamClosed = () => {
@@ -25,6 +25,6 @@ export function limitPings(session: ServerHttp2Session, nowMs: () => number): vo
   }
   session.on('ping', () => {
     // Node reports a stream that arrived before the ping only after the ping.
-    process.nextTick(check, nowMs())
+    process.nextTick(check, monotonicMs())
   })
 }

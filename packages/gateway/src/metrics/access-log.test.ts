@@ -85,12 +85,6 @@ test('T-12: the number of lines suppressed at the end of a flood is logged once'
   ])
 })
 
-test('T-12: a clock that is set back suppresses nothing', () => {
-  const throttle = new LineThrottle()
-  expect(throttle.suppressedBefore('a', 'missing', undefined, 1_000_000)).toBe(0)
-  expect(throttle.suppressedBefore('a', 'missing', undefined, 5)).toBe(0)
-})
-
 test('T-12: new sources share one line when the throttle is full', () => {
   const throttle = new LineThrottle()
   const written = (from: number, to: number, nowMs: number) => {

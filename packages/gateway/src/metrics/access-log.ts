@@ -24,7 +24,7 @@ export interface Ending {
 
 /**
  * Logs one line per refused request, and if configured per accepted one (O-13). Refusals are throttled to one line in 10 s
- * per (source, reason, token id); the next line, or `sweep`, reports how many were suppressed (T-12).
+ * of the monotonic clock per (source, reason, token id); the next line, or `sweep`, reports how many were suppressed (T-12).
  */
 export class AccessLog {
   readonly #log: Log
@@ -46,9 +46,9 @@ export class AccessLog {
     reason: Reason | RefusalKind,
     tokenId: string | undefined,
     ending: Ending,
-    nowMs: number,
+    atMs: number,
   ): void {
-    const suppressed = this.#throttle.suppressedBefore(presented.source, reason, tokenId, nowMs)
+    const suppressed = this.#throttle.suppressedBefore(presented.source, reason, tokenId, atMs)
     if (suppressed < 0) return
     this.#log.warn(
       {
@@ -63,9 +63,9 @@ export class AccessLog {
   }
 
   /** Logs a request with the valid token `tokenId` on a wrong path, limited as refusals are. */
-  wrongPath(request: WrongPathRequest, tokenId: string, nowMs: number): void {
+  wrongPath(request: WrongPathRequest, tokenId: string, atMs: number): void {
     const { source, transport, suggestion, declaredBytes: bytes } = request
-    const suppressed = this.#throttle.suppressedBefore(source, WRONG_PATH, tokenId, nowMs)
+    const suppressed = this.#throttle.suppressedBefore(source, WRONG_PATH, tokenId, atMs)
     if (suppressed < 0) return
     const status = refusalTable.not_found[transport === 'grpc' ? 'grpc' : 'http']
     const presented = { ...request, signal: suggestion.signal }
@@ -91,8 +91,8 @@ export class AccessLog {
   }
 
   /** Logs what was suppressed in floods that are over. Call it every few seconds. */
-  sweep(nowMs: number): void {
-    for (const { source, reason, tokenId, count } of this.#throttle.sweep(nowMs)) {
+  sweep(atMs: number): void {
+    for (const { source, reason, tokenId, count } of this.#throttle.sweep(atMs)) {
       this.#log.warn(
         { event: 'ingest.refused', reason, source, token_id: tokenId, suppressed: count },
         'further requests were refused',

@@ -12,7 +12,7 @@ export function exportObserver(
   transport: Transport,
   metrics: GateMetrics,
   accessLog: AccessLog,
-  clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
+  clock: Pick<Clock, 'monotonicMs'>,
 ): ExportObserver {
   return {
     clientAborted: () => metrics.clientAborted(transport),
@@ -22,8 +22,8 @@ export function exportObserver(
       metrics.answered(outcome, transport)
       if (admissionRequest === undefined) return
       if (refusedAs !== undefined) {
-        const fields = toLogFields(ending, clock.monotonicMs())
-        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, fields, clock.nowMs())
+        const atMs = clock.monotonicMs()
+        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
         accessLog.accepted(admissionRequest, admitted?.token?.id, toLogFields(ending, clock.monotonicMs()))
       }

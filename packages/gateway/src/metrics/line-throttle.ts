@@ -17,7 +17,7 @@ export interface Suppressed {
 }
 
 /**
- * Limits log lines to one in 10 s per (source, reason, token id). It costs little enough for floods: no key is built, and
+ * Limits log lines to one in 10 s of a monotonic clock per (source, reason, token id). It costs little enough for floods: no key is built, and
  * suppressed lines allocate nothing (T-12).
  *
  *     reason → token id, '' for none → source → window
@@ -29,31 +29,31 @@ export class LineThrottle {
   #size = 0
 
   /** Returns how many lines were suppressed since the last one of this kind, or -1 if this one must be suppressed too. */
-  suppressedBefore(source: string, reason: string, tokenId: string | undefined, nowMs: number): number {
+  suppressedBefore(source: string, reason: string, tokenId: string | undefined, atMs: number): number {
     const bySource = this.#windows.get(reason)?.get(tokenId ?? '')
     const window = bySource?.get(source) ?? this.#sharedWindowWhenFull(reason)
     if (window === undefined) {
-      this.#open(source, reason, tokenId ?? '', nowMs)
+      this.#open(source, reason, tokenId ?? '', atMs)
       return 0
     }
-    const ageMs = nowMs - window.startMs
-    if (ageMs >= 0 && ageMs < WINDOW_MS) {
+    const ageMs = atMs - window.startMs
+    if (ageMs < WINDOW_MS) {
       window.suppressed += 1
       return -1
     }
     const { suppressed } = window
-    window.startMs = nowMs
+    window.startMs = atMs
     window.suppressed = 0
     return suppressed
   }
 
   /** Removes windows that are over, and returns those with suppressed lines that were not reported. */
-  sweep(nowMs: number): Suppressed[] {
+  sweep(atMs: number): Suppressed[] {
     const unreported: Suppressed[] = []
     for (const [reason, byToken] of this.#windows) {
       for (const [tokenId, bySource] of byToken) {
         for (const [source, { startMs, suppressed }] of bySource) {
-          if (nowMs >= startMs && nowMs - startMs < WINDOW_MS) continue
+          if (atMs - startMs < WINDOW_MS) continue
           bySource.delete(source)
           this.#size -= 1
           if (suppressed > 0) unreported.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })

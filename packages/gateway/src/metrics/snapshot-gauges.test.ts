@@ -37,14 +37,10 @@ test('O-6, O-7, O-8: the gauges describe the snapshot', () => {
     ],
     [token('imported', { expiresAtMs: 20_000 })],
   )
-  registerSnapshotGauges(
-    metrics,
-    () => current,
-    () => 15_000,
-  )
+  registerSnapshotGauges(metrics, () => current, { nowMs: () => 15_000, monotonicMs: () => 17_000 })
 
   expect(samples(metrics)).toEqual([
-    'otelcol_ingestauth_snapshot_age_seconds 5',
+    'otelcol_ingestauth_snapshot_age_seconds 7',
     'otelcol_ingestauth_epoch 42',
     'otelcol_ingestauth_enforcement_mode 2',
     'otelcol_ingestauth_valid_tokens 3',
@@ -55,22 +51,14 @@ test('O-6, O-7, O-8: the gauges describe the snapshot', () => {
 
 test('before the first snapshot there are no series', () => {
   const metrics = new GateMetrics()
-  registerSnapshotGauges(
-    metrics,
-    () => undefined,
-    () => 0,
-  )
+  registerSnapshotGauges(metrics, () => undefined, { nowMs: () => 0, monotonicMs: () => 0 })
   expect(samples(metrics)).toEqual([])
 })
 
 test('a token that is no longer in the snapshot loses its series', () => {
   const metrics = new GateMetrics()
   let current = snapshot([token('a'), token('b')])
-  registerSnapshotGauges(
-    metrics,
-    () => current,
-    () => 15_000,
-  )
+  registerSnapshotGauges(metrics, () => current, { nowMs: () => 15_000, monotonicMs: () => 15_000 })
   metrics.tokenUsed(token('a'), 'traces', 1, 15_000)
   expect(samples(metrics).join()).toContain('token_requests{signal="traces",token_id="a"')
 

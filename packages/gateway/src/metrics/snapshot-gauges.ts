@@ -1,3 +1,4 @@
+import type { Clock } from '@penstock/runtime'
 import type { EnforcementMode, Snapshot } from '../contract/snapshot.ts'
 import { statusAt } from '../tokens/token-status.ts'
 import type { GateMetrics } from './gate-metrics.ts'
@@ -12,25 +13,26 @@ const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<E
 export function registerSnapshotGauges(
   metrics: GateMetrics,
   snapshot: () => Snapshot | undefined,
-  nowMs: () => number,
+  clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
 ): void {
   const { registry } = metrics
   let pruned: Snapshot['byId'] | undefined
   metrics.onReport(() => {
     const current = snapshot()
     if (current === undefined) return
-    const atMs = nowMs()
-    registry.cell('otelcol_ingestauth_snapshot_age_seconds').value = (atMs - current.confirmedAtMs) / 1000
+    const nowMs = clock.nowMs()
+    registry.cell('otelcol_ingestauth_snapshot_age_seconds').value =
+      (clock.monotonicMs() - current.confirmedAtMs) / 1000
     registry.cell('otelcol_ingestauth_epoch').value = current.epoch
     registry.cell('otelcol_ingestauth_enforcement_mode').value = modeNumber[current.mode]
 
     let valid = 0
     const expiries: [Labels, number][] = []
     for (const token of current.byId.values()) {
-      if (statusAt(token, atMs) !== 'valid') continue
+      if (statusAt(token, nowMs) !== 'valid') continue
       valid += 1
       if (token.expiresAtMs !== undefined) {
-        expiries.push([{ token_id: token.id }, (token.expiresAtMs - atMs) / 1000])
+        expiries.push([{ token_id: token.id }, (token.expiresAtMs - nowMs) / 1000])
       }
     }
     registry.cell('otelcol_ingestauth_valid_tokens').value = valid

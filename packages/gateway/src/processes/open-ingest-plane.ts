@@ -122,7 +122,13 @@ class Plane implements OpenPlane {
       log,
       snapshot: () => this.#watch.current,
       authenticator: new Authenticator(peppers),
-      rules: { maxStaleMs: config.maxStaleMs, warnOfExpiry: config.warnOfExpiry, warned: new WarningMemory(), random },
+      rules: {
+        maxStaleMs: config.maxStaleMs,
+        warnOfExpiry: config.warnOfExpiry,
+        warned: new WarningMemory(),
+        monotonicMs: () => clock.monotonicMs(),
+        random,
+      },
       limiter: this.#limiter,
       clientStats: this.#clientStats,
       wrongPaths: this.#wrongPaths,
@@ -130,11 +136,7 @@ class Plane implements OpenPlane {
       accessLog: this.#accessLog,
       route: (token) => routeOf(token, config),
     })
-    registerSnapshotGauges(
-      this.#metrics,
-      () => this.#watch.current,
-      () => clock.nowMs(),
-    )
+    registerSnapshotGauges(this.#metrics, () => this.#watch.current, clock)
   }
 
   get addresses(): readonly ListenAddress[] {
@@ -265,7 +267,7 @@ class Plane implements OpenPlane {
   }
 
   #currentState(): PlaneReport['state'] {
-    const ageMs = this.#deps.clock.nowMs() - (this.#watch.current?.confirmedAtMs ?? 0)
+    const ageMs = this.#deps.clock.monotonicMs() - (this.#watch.current?.confirmedAtMs ?? Number.NEGATIVE_INFINITY)
     return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
@@ -280,7 +282,7 @@ class Plane implements OpenPlane {
       }),
     )
     const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
-      this.#accessLog.sweep(clock.nowMs())
+      this.#accessLog.sweep(clock.monotonicMs())
       await this.#duringOutageQuietly(() => this.#shareLimits())
     })
     this.#closers.push(async () => {

@@ -22,7 +22,7 @@ interface Deps {
 
 /** Notifies the data paths of a committed change, and waits until all live ones run it, at most 2 s (T-13). */
 export async function propagate({ db, clock, log, metrics, planes }: Deps): Promise<Propagation> {
-  const startMs = clock.nowMs()
+  const startMs = clock.monotonicMs()
   const epoch = await currentEpoch(db)
   const results = await Promise.allSettled(planes().map((plane) => plane.refresh()))
   for (const outcome of results) {
@@ -30,11 +30,11 @@ export async function propagate({ db, clock, log, metrics, planes }: Deps): Prom
       log.warn({ event: 'propagation.failed', err: outcome.reason }, 'a process could not be notified of a change')
   }
   for (;;) {
-    const nowMs = clock.nowMs()
-    const live = await listLiveInstances(db, nowMs)
+    const live = await listLiveInstances(db, clock.nowMs())
+    const passedMs = clock.monotonicMs() - startMs
     const applied = live.filter((instance) => instance.epoch >= epoch).length
-    if (applied === live.length) metrics?.record('otelcol_ingestauth_propagation_seconds', {}, (nowMs - startMs) / 1000)
-    if (applied === live.length || nowMs - startMs >= MAX_WAIT_MS) return { instances: live.length, applied }
+    if (applied === live.length) metrics?.record('otelcol_ingestauth_propagation_seconds', {}, passedMs / 1000)
+    if (applied === live.length || passedMs >= MAX_WAIT_MS) return { instances: live.length, applied }
     await clock.sleep(POLL_MS)
   }
 }

@@ -36,7 +36,7 @@ export class SnapshotWatch {
   #pause = new AbortController()
   #current: Snapshot | undefined
   #publishedEpoch = -1
-  #publishedAtMs = 0
+  #publishedAtMs = Number.NEGATIVE_INFINITY
   #refreshing: Promise<void> | undefined
   #isFailing = false
   #isPublishing = true
@@ -62,10 +62,10 @@ export class SnapshotWatch {
     while (!this.#isClosed) {
       // Begins before the poll, so that a change announced during the poll, which may not see it, is not missed.
       this.#pause = new AbortController()
-      const beganAtMs = clock.nowMs()
+      const beganAtMs = clock.monotonicMs()
       await this.#refreshOrLog()
       // Counted from the beginning of a poll, so that one that waited for an answer does not delay the next one.
-      const pauseMs = Math.min(POLL_MS, Math.max(0, beganAtMs + POLL_MS - clock.nowMs()))
+      const pauseMs = Math.min(POLL_MS, Math.max(0, beganAtMs + POLL_MS - clock.monotonicMs()))
       await clock.sleep(pauseMs, this.#pause.signal).catch(() => {})
     }
     await listener?.close()
@@ -127,21 +127,22 @@ export class SnapshotWatch {
 
   async #read(): Promise<void> {
     const { db, clock, onMode } = this.#deps
-    const nowMs = clock.nowMs()
+    const beganMs = clock.monotonicMs()
     const known = this.#current
     const isNew = known === undefined || (await againIfUnavailable(() => currentEpoch(db))) !== known.epoch
-    const loaded = isNew ? await againIfUnavailable(() => loadSnapshot(db, nowMs)) : known
-    this.#current = { ...loaded, confirmedAtMs: nowMs }
+    const loaded = isNew ? await againIfUnavailable(() => loadSnapshot(db, clock.nowMs())) : known
+    this.#current = { ...loaded, confirmedAtMs: beganMs }
     await onMode?.(loaded.mode, loaded.epoch)
-    await this.#publish(this.#current.epoch, nowMs)
+    await this.#publish(this.#current.epoch)
   }
 
   /** Publishes the epoch if it is new or due. What is read counts even if nothing can be written; the next poll tries again. */
-  async #publish(epoch: number, nowMs: number): Promise<void> {
-    const { db, log, instanceId } = this.#deps
-    if (epoch === this.#publishedEpoch && nowMs - this.#publishedAtMs < HEARTBEAT_MS) return
+  async #publish(epoch: number): Promise<void> {
+    const { db, clock, log, instanceId } = this.#deps
+    const beganMs = clock.monotonicMs()
+    if (epoch === this.#publishedEpoch && beganMs - this.#publishedAtMs < HEARTBEAT_MS) return
     try {
-      await publishEpoch(db, instanceId, epoch, nowMs)
+      await publishEpoch(db, instanceId, epoch, clock.nowMs())
     } catch (error) {
       if (!isUnavailable(error)) throw error
       if (this.#isPublishing) {
@@ -153,7 +154,7 @@ export class SnapshotWatch {
     }
     this.#isPublishing = true
     this.#publishedEpoch = epoch
-    this.#publishedAtMs = nowMs
+    this.#publishedAtMs = beganMs
   }
 }
 

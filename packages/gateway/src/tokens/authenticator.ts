@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
 import type { BearerCredential } from '../contract/credential.ts'
-import type { Snapshot } from '../contract/snapshot.ts'
+import type { StoredSnapshot } from '../contract/snapshot.ts'
 import type { TokenRecord } from '../contract/token-record.ts'
 import { HmacSha256 } from '../secrets/hmac-sha256.ts'
 import type { Peppers } from '../secrets/pepper.ts'
@@ -42,7 +42,7 @@ export class Authenticator {
 
   authenticate(
     presented: Pick<AdmissionRequest, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
-    snapshot: Snapshot,
+    snapshot: StoredSnapshot,
     nowMs: number,
   ): Verdict {
     const { credential } = presented
@@ -63,7 +63,7 @@ export class Authenticator {
   /** Finds the token of a credential and checks that it is valid now, without checking what it is used for. */
   identify(
     credential: Pick<BearerCredential, 'value' | 'hashedWith' | 'tokenId'>,
-    snapshot: Snapshot,
+    snapshot: StoredSnapshot,
     nowMs: number,
   ): Verdict {
     const { value } = credential
@@ -83,7 +83,7 @@ export class Authenticator {
    * Looks a token up by its keyed hash. The duration of the lookup can only reveal hashes, which are useless to a
    * client without the pepper.
    */
-  #identifyImported(value: string, snapshot: Snapshot, nowMs: number): Verdict {
+  #identifyImported(value: string, snapshot: StoredSnapshot, nowMs: number): Verdict {
     if (value.length < importedLength.min || value.length > importedLength.max) return malformed
     if (snapshot.byMac.size === 0 || !visibleAscii.test(value)) return unknown
     for (const hash of this.#hashes.values()) {

@@ -34,7 +34,6 @@ test('T-10: the snapshot contains everything that an admission depends on', asyn
     epoch: 4,
     mode: 'enforce',
     graceUntilMs: START_MS + 60_000,
-    confirmedAtMs: START_MS + 5,
   })
   expect(snapshot.byId.get(id)).toEqual({
     id,

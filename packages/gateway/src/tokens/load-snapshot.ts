@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { IngestSignal } from '../contract/signals.ts'
-import type { Snapshot } from '../contract/snapshot.ts'
+import type { StoredSnapshot } from '../contract/snapshot.ts'
 import type { TokenLimits, TokenRecord } from '../contract/token-record.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import type { TokenRow } from './token-store.ts'
@@ -37,7 +37,7 @@ type Row = Pick<TokenRow, (typeof columns)[number]>
  * that case, the next poll sees a newer epoch and loads again. The snapshot never lacks a change that belongs to its
  * epoch.
  */
-export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapshot> {
+export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<StoredSnapshot> {
   const state = await db.read
     .selectFrom('enforcement')
     .select(['epoch', 'mode', 'grace_until_ms'])
@@ -67,7 +67,6 @@ export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapsh
     graceUntilMs: state.grace_until_ms ?? undefined,
     byId,
     byMac,
-    confirmedAtMs: nowMs,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Reason, Verdict } from '../contract/admission.ts'
-import type { Snapshot } from '../contract/snapshot.ts'
+import type { StoredSnapshot } from '../contract/snapshot.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { parseInput } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'
@@ -36,7 +36,11 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
 }
 
 /** Loads a snapshot that contains only the token to which the value may belong. */
-async function loadSnapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
+async function loadSnapshotFor(
+  { db, peppers }: OperationContext,
+  value: string,
+  nowMs: number,
+): Promise<StoredSnapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed
     ? await findTokenRow(db.read, parsed.id)
@@ -48,6 +52,5 @@ async function loadSnapshotFor({ db, peppers }: OperationContext, value: string,
     graceUntilMs: undefined,
     byId: new Map(record && [[record.id, record]]),
     byMac: new Map(record && row?.imported === 1 ? [[row.mac.toString('hex'), record]] : []),
-    confirmedAtMs: nowMs,
   }
 }

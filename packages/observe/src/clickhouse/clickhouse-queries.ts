@@ -46,9 +46,9 @@ export function clickHouseQueries({
   const tablesOf = (): Promise<KnownTables> => {
     // Views that have just been filled are used at once.
     const state = viewState().kind
-    if (known === undefined || nowMs() >= known.untilMs || known.state !== state) {
+    if (known === undefined || performance.now() >= known.untilMs || known.state !== state) {
       const tables = readTables(db)
-      known = { tables, untilMs: nowMs() + TABLES_MS, state }
+      known = { tables, untilMs: performance.now() + TABLES_MS, state }
       // The next query tries again.
       tables.catch(() => {
         known = undefined

@@ -24,3 +24,39 @@ test('answers about issues and notes are compressed, and variables and settings 
     expect.arrayContaining(['/projects/:id/variables', '/projects/:id/variables/:key', '/application/settings']),
   )
 })
+
+test.each([
+  ['parent', 'child'],
+  ['child', 'parent'],
+])('finds the secret of schemas that refer to each other, whichever is asked first: %s, %s', (...order) => {
+  const child = z.object({
+    id: z.int(),
+    get parent() {
+      return parent
+    },
+  })
+  const parent = z.object({
+    get children() {
+      return z.array(child)
+    },
+    token: z.string(),
+  })
+  const schemas = { parent, child }
+  const found = order.map((name) => holdsSecrets(schemas[name as keyof typeof schemas]))
+  expect(found).toEqual([true, true])
+})
+
+test('schemas that refer to each other have no secret if none of their members has', () => {
+  const one = z.object({
+    get other() {
+      return other
+    },
+  })
+  const other = z.object({
+    id: z.int(),
+    get one() {
+      return z.array(one)
+    },
+  })
+  expect([one, other, one].map(holdsSecrets)).toEqual([false, false, false])
+})

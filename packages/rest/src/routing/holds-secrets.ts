@@ -13,15 +13,25 @@ const cache = new WeakMap<z.core.$ZodType, boolean>()
 export function holdsSecrets(schema: z.core.$ZodType): boolean {
   const known = cache.get(schema)
   if (known !== undefined) return known
-  // A schema that contains itself adds nothing to the result.
-  cache.set(schema, false)
+  const seen = new Set<z.core.$ZodType>()
+  const found = findSecret(schema, seen)
+  // Without a secret, every schema that was reached has none. With one, the search ended early, and the others are unknown.
+  if (found) cache.set(schema, true)
+  else for (const one of seen) cache.set(one, false)
+  return found
+}
+
+/** `seen` has the schemas that the search has reached: searching them again, in a schema that contains itself, would find nothing new. */
+function findSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boolean {
+  const known = cache.get(schema)
+  if (known !== undefined) return known
+  if (seen.has(schema)) return false
+  seen.add(schema)
   const { shape, element, values, isLoose } = traitsOf(schema)
-  const members = Object.entries(shape ?? {})
-  const found =
+  return (
     isLoose ||
     values !== undefined ||
-    (element !== undefined && holdsSecrets(element)) ||
-    members.some(([name, member]) => secretName.test(name) || holdsSecrets(member))
-  cache.set(schema, found)
-  return found
+    (element !== undefined && findSecret(element, seen)) ||
+    Object.entries(shape ?? {}).some(([name, member]) => secretName.test(name) || findSecret(member, seen))
+  )
 }
