@@ -1,6 +1,7 @@
 import { areas } from '@penstock/rest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Column, isRead, matrixColumns } from './http-matrix-columns.ts'
+import { sendRow } from './http-matrix-request.ts'
 import { type MatrixRow, methodAndPath } from './http-matrix-row.ts'
 import { MatrixServer, requestedParent } from './http-matrix-server.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
@@ -92,7 +93,7 @@ async function actualOutcome(row: MatrixRow, column: Column): Promise<string> {
     ...(column.hasUnknownId && { id: 999_999 }),
   }
   const before = await server.changes()
-  const reply = await request(row, values, headers)
+  const reply = await sendRow(server, row, values, headers)
   const text = await reply.text()
   const change = (await server.changes()) === before ? '' : ', something has changed'
   const leak = caller === 'anonymous' || caller === 'stranger' ? revealedName(text, column) : ''
@@ -102,36 +103,6 @@ async function actualOutcome(row: MatrixRow, column: Column): Promise<string> {
   }
   return `${reply.status} ${responseDifference(row, column, reply, text) ?? SUCCESS}${change}${leak}`
 }
-
-function request(row: MatrixRow, values: Values, headers: Record<string, string>): Promise<Response> {
-  const [method, template] = methodAndPath(row).split(' ') as [string, string]
-  const filled = (text: string) =>
-    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? expect.unreachable(name)))
-  const path = template.replaceAll(/[:*](\w+)/g, (_, name: string) => {
-    const value = row.at?.[name] === undefined ? values[name] : filled(row.at[name])
-    return encodeURIComponent(value ?? expect.unreachable(name))
-  })
-  const member = (_: string, value: unknown) =>
-    typeof value === 'string' ? (values[/^\{(\w+)\}$/.exec(value)?.[1] ?? ''] ?? value) : value
-  const sent = Object.entries(row.send ?? {}).map(([name, value]) => {
-    return [name, typeof value === 'string' ? filled(value) : JSON.parse(JSON.stringify(value, member))] as const
-  })
-  if (method === 'GET' || method === 'DELETE') {
-    const query = new URLSearchParams(sent.flatMap(([name, value]) => queryPairs(name, value)))
-    return server.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
-  }
-  if (row.file !== undefined) {
-    const form = new FormData()
-    form.append(row.file, new File(['content'], 'map.png'))
-    return server.fetch(path, { method, headers, body: form })
-  }
-  const body = JSON.stringify(Object.fromEntries(sent))
-  return server.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
-}
-
-/** Returns the parameters for a value in a query; a list has one for each item. */
-const queryPairs = (name: string, value: unknown): [string, string][] =>
-  Array.isArray(value) ? value.map((item) => [`${name}[]`, String(item)]) : [[name, String(value)]]
 
 /** The types of bodies that are not JSON. */
 const typesOf = { text: /^text\/plain(;|$)/, bytes: /^(application\/(?!json)|image\/)/ }

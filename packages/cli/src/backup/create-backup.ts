@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
-import { allDirectories, copyRepository } from '@penstock/core'
+import { allDirectories, copyRepository, DomainError } from '@penstock/core'
 import { backup, openReadOnly } from '@penstock/db'
 import type { Log } from '@penstock/runtime'
 import { CORE_FILE, type CoreDatabaseTables, coreDatabase, openCore, repositoriesDirectory } from '../core/open-core.ts'
@@ -22,14 +22,21 @@ interface Backup {
   report(line: string): Promise<void>
 }
 
+/** The names of the repositories that a backup lacks. It is complete if there are none. */
+interface Lacking {
+  /** Those that were removed while the backup was made. */
+  readonly removed: readonly string[]
+  /** Those of which the files are missing. */
+  readonly missing: readonly string[]
+}
+
 /**
  * Copies the data directory into a new directory while it is in use: first the databases, each as it was at one moment, then keys and
  * repositories. So every row has its repository; a repository may have commits that are newer than the rows.
  *
- * @returns the repositories that were removed while the backup was made, so that it is not complete; none if it is
  * @throws {UsageError} if there is nothing to back up
  */
-export async function createBackup(task: Backup): Promise<string[]> {
+export async function createBackup(task: Backup): Promise<Lacking> {
   const { settings, directory, report } = task
   const { dataDir } = settings
   const core = placeOf(dataDir, CORE_FILE, settings.databaseUrl)
@@ -51,8 +58,9 @@ export async function createBackup(task: Backup): Promise<string[]> {
     await copyFile(join(dataDir, name), join(directory, name))
     await report(`${join(dataDir, name)} → ${join(directory, name)}`)
   }
-  const { count, removed } = core === undefined ? { count: 0, removed: [] } : await copyRepositories(task, core)
-  if (removed.length > 0) return removed
+  const { count, ...lacking } =
+    core === undefined ? { count: 0, removed: [], missing: [] } : await copyRepositories(task, core)
+  if (lacking.removed.length + lacking.missing.length > 0) return lacking
   await writeManifest(directory, {
     format: FORMAT,
     version: PRODUCT_VERSION,
@@ -62,7 +70,7 @@ export async function createBackup(task: Backup): Promise<string[]> {
     files,
     repositories: count,
   })
-  return []
+  return lacking
 }
 
 const placeOf = (dataDir: string, file: string, url: string | undefined): BackupManifest['core'] =>
@@ -71,7 +79,7 @@ const placeOf = (dataDir: string, file: string, url: string | undefined): Backup
 async function copyRepositories(
   { settings, directory, clock, log, report }: Backup,
   place: 'file' | 'postgresql',
-): Promise<{ count: number; removed: string[] }> {
+): Promise<Lacking & { readonly count: number }> {
   const target = repositoriesDirectory({ dataDir: directory })
   mkdirSync(target, { mode: 0o700 })
   const { core, close } = await openCore(
@@ -82,13 +90,19 @@ async function copyRepositories(
   // The rows of the copy decide which repositories the backup needs, not those of the service, which may have changed since.
   const copied = place === 'file' ? openReadOnly<CoreDatabaseTables>(join(directory, CORE_FILE)) : undefined
   const removed: string[] = []
+  const missing: string[] = []
   let count = 0
   try {
     for await (const { repository, directory: name } of allDirectories({ db: copied ?? core.db })) {
       const to = join(target, `${name}.git`)
       mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-      if (await copyRepository(core, repository, to)) count += 1
-      else removed.push(repository)
+      try {
+        if (await copyRepository(core, repository, to)) count += 1
+        else removed.push(repository)
+      } catch (error) {
+        if (!(error instanceof DomainError && error.failure.code === 'unavailable')) throw error
+        missing.push(repository)
+      }
     }
   } finally {
     await copied?.close()
@@ -97,5 +111,5 @@ async function copyRepositories(
   await report(
     `${repositoriesDirectory(settings)} → ${target}: ${count} repositories of ${coreDatabase(settings).name}`,
   )
-  return { count, removed }
+  return { count, removed, missing }
 }

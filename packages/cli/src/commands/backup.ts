@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { createBackup } from '../backup/create-backup.ts'
 import { settingsOf } from '../core/core-operator.ts'
 import type { CommandDefinition } from '../flags/command-definition.ts'
-import { prepareDataDirectory } from '../process/data-directory.ts'
+import { useDataDirectory } from '../process/data-directory-use.ts'
 import { exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
@@ -14,8 +14,12 @@ The backup contains the SQLite databases, the repositories, plane.json and the k
 as secret as the data directory. penstock restore puts it back. Databases on PostgreSQL are not copied: run pg_dump before this
 command. The embedded store (observe.db), mails and journals are not copied.
 
-Exit codes: 0 if the backup is complete, 1 if repositories were removed while it ran (run it again), 2 if nothing was copied.
+Exit codes: 0 if the backup is complete, 1 if repositories were removed while it ran (run it again) or their files are missing, 2 if
+nothing was copied.
 `
+
+/** Returns the first names. */
+const namesIn = (names: readonly string[]): string => names.slice(0, 5).join(', ')
 
 export const backupCommand: CommandDefinition = {
   name: 'backup',
@@ -42,16 +46,20 @@ export const backupCommand: CommandDefinition = {
         await report(
           `the ${name} is on PostgreSQL: pg_dump --format=custom must have made its backup before this command`,
         )
-    prepareDataDirectory(settings.dataDir, log)
+    const use = await useDataDirectory(settings.dataDir, log)
     const includesKeys = flags.withoutKeys !== true
-    const removed = await createBackup({ settings, directory, includesKeys, clock, log, report })
-    if (removed.length > 0) {
-      const names = removed.slice(0, 5).join(', ')
-      await report(
-        `penstock: the backup is not complete, because repositories were removed while it ran (${names}): remove ${directory} and run it again`,
-      )
-      return exitCodes.incomplete
+    const { removed, missing } = await createBackup({ settings, directory, includesKeys, clock, log, report }).finally(
+      use.release,
+    )
+    const lacks = (what: string, advice: string) =>
+      report(`penstock: the backup is not complete, because ${what}: ${advice}, remove ${directory} and run it again`)
+    if (missing.length > 0) {
+      const advice = 'restore them, or delete what they belong to (penstock doctor lists all)'
+      await lacks(`the files of repositories are missing (${namesIn(missing)})`, advice)
     }
+    if (removed.length > 0)
+      await lacks(`repositories were removed while it ran (${namesIn(removed)})`, 'wait until that has ended')
+    if (missing.length + removed.length > 0) return exitCodes.incomplete
     await report(
       includesKeys
         ? `${directory} is complete. It contains the keys: keep it as secret as the data directory`

@@ -3,11 +3,11 @@ import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { completeIntent, recordIntent } from './change-intent-store.ts'
 import { allDone, DurableFiles } from './git-files.ts'
-import { createRepository, repositoryExists, WritableRepository } from './git-repository.ts'
+import { createRepository, WritableRepository } from './git-repository.ts'
 import { prepareMove } from './reference-move.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { gitdirPath, newDirectory } from './repository-directory.ts'
+import { gitdirPath, hasFiles, newDirectory } from './repository-directory.ts'
 import { findDirectory, insertDirectory, rememberDirectory } from './repository-directory-store.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
@@ -38,7 +38,7 @@ export interface ChangeSettings<Tx extends ChangeTx> {
  * Rows and moves become effective together: if one of them fails, or the process ends in between, neither remains.
  *
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
- *   meanwhile; `storage_full` if the change exceeds the storage limit; what `change` and its function throw
+ *   meanwhile; `unavailable` if its files are missing; `storage_full` if the change exceeds the storage limit; what `change` and its function throw
  * @see docs/decisions/0015-changes-of-repositories.md
  */
 export function changeRepository<Tx extends ChangeTx, Result>(
@@ -58,8 +58,8 @@ export function changeRepository<Tx extends ChangeTx, Result>(
     if (isNew) {
       await recordIntent(context, name, token, { creates: true, directory, moves: [] })
       await createRepository(gitdir, DEFAULT_BRANCH, token)
-    } else if (!(await repositoryExists(gitdir))) {
-      throw new Error(`The repository ${name} is damaged: its directory ${gitdir} is missing`)
+    } else if (!(await hasFiles(context, name, gitdir))) {
+      throw notFound()
     }
     const files = await DurableFiles.open(gitdir, token)
     let isRecorded = isNew

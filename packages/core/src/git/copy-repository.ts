@@ -2,9 +2,9 @@ import { constants } from 'node:fs'
 import { copyFile, cp, mkdir, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { listReferences } from './git-reference.ts'
-import { GitRepository, repositoryExists } from './git-repository.ts'
+import { GitRepository } from './git-repository.ts'
 import type { RepositoryContext } from './repository-context.ts'
-import { findGitdir } from './repository-directory.ts'
+import { findGitdir, hasFiles } from './repository-directory.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { undoChange } from './undo-change.ts'
 
@@ -15,14 +15,15 @@ const OBJECTS = 'objects'
 /**
  * Copies a repository into the new directory `to` while it is in use. The references are those of one moment between two changes.
  *
- * @returns false if the repository does not exist any more
+ * @returns false if the repository was removed
+ * @throws DomainError `unavailable` if its files are missing
  */
 export async function copyRepository(context: RepositoryContext, repository: string, to: string): Promise<boolean> {
   // Only the references need the lock, so that a large repository can be changed while its objects are copied.
   const gitdir = await withRepositoryLock(context, repository, async (token) => {
     await undoChange(context, { name: repository, token })
     const from = await findGitdir(context, repository)
-    if (from === undefined || !(await repositoryExists(from))) return undefined
+    if (from === undefined || !(await hasFiles(context, repository, from))) return undefined
     const isCopied = (path: string) => path === from || !(leftOut.has(basename(path)) || basename(path) === OBJECTS)
     await cp(from, to, { recursive: true, filter: isCopied, mode: constants.COPYFILE_FICLONE })
     return from

@@ -205,11 +205,12 @@ export class WritableRepository extends GitRepository {
   }
 }
 
+/** Returns whether the directory has a repository. An empty directory, such as one that nothing is mounted on, has none. */
 export async function repositoryExists(gitdir: string): Promise<boolean> {
-  return stat(gitdir).then(
-    (found) => found.isDirectory(),
+  return stat(join(gitdir, 'HEAD')).then(
+    (found) => found.isFile(),
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return false
       throw error
     },
   )

@@ -27,8 +27,7 @@ export async function auditRepositories(context: AuditContext): Promise<Reposito
   const missing: DirectoryRow[] = []
   for await (const row of allDirectories(context)) {
     known.add(row.directory)
-    const exists = found.has(`${row.directory}.git`) || (await repositoryExists(gitdirPath(context, row.directory)))
-    if (!exists) missing.push(row)
+    if (!(await repositoryExists(gitdirPath(context, row.directory)))) missing.push(row)
   }
   const unknown = [...found].filter((path) => !known.has(path.replace(/\.git(?:\.new)?$/, '')))
   return { unknown: unknown.sort(), missing }

@@ -51,6 +51,10 @@ export async function findDirectory(
   return directory
 }
 
+/** Returns whether the database still has the directory of a repository, which may be remembered although it was removed. */
+export const hasDirectory = async ({ db }: Pick<RepositoryContext, 'db'>, repository: string): Promise<boolean> =>
+  (await directoryByName.run(db.read, repository)) !== undefined
+
 /** Lookups of the same moment, which share a statement: a list shows the repositories of many projects. */
 interface Batch {
   readonly names: Set<string>

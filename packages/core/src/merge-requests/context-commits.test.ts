@@ -106,11 +106,11 @@ describe('adding', () => {
     expect(await add([third])).toEqual([third])
   })
 
-  test('lists none and removes all after the repository was lost', async () => {
+  test('are neither listed nor removed while the files of the repository are missing', async () => {
     await add(shas)
     await rm(repositoryPath(world.core, project.id), { recursive: true })
-    expect(await listed()).toEqual([])
-    expect(await remove(shas)).toBeUndefined()
+    expect(await listed().catch(failure)).toEqual({ code: 'unavailable', retryAfterSeconds: 60 })
+    expect(await remove(shas)).toEqual({ code: 'unavailable', retryAfterSeconds: 60 })
   })
 
   test('adds a commit that is named twice once', async () => {
