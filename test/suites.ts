@@ -16,6 +16,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/backends/', 'tools', 'Jaeger, Prometheus, VictoriaLogs and the collector'],
   ['test/backends/gateway-dashboard.test.ts', 'alone', 'compares rates with the time that passes'],
   ['test/browser/', 'tools', 'Chromium'],
+  ['test/cli/restore-kills.test.ts', 'tools', 'starts and kills 40 processes'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],
   ['test/clickhouse/', 'tools', 'Python, for the engine of ClickHouse; the collector'],

@@ -32,6 +32,7 @@ const lostFiles: Readonly<Record<string, Loss>> = {
   },
   'observe.db': { role: 'gateway', missing: startsAgain, empty: startsAgain },
   'observe.lock': { role: 'gateway', missing: startsAgain, empty: startsAgain },
+  'penstock.lock': { role: 'gateway', missing: startsAgain, empty: startsAgain },
   pepper: {
     role: 'gateway',
     missing: { refuses: /the file of their pepper, \S+pepper, is missing/ },
@@ -91,6 +92,49 @@ async function refusal(dataDir: string, args: readonly string[] = []): Promise<s
 
 test('the table has every file of a fresh data directory', () => {
   expect(readdirSync(fresh).sort()).toEqual(Object.keys(lostFiles))
+})
+
+/** Returns the first two columns of the rows of the table of lost files in docs/operations.md. */
+function documentedRows(): { readonly lost: string; readonly names: readonly string[]; readonly outcome: string }[] {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const section = page.split('\n### Lost files\n')[1]!.split('\n#')[0]!
+  const rows = section.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:-|Lost, empty)/.test(line))
+  return rows.map((row) => {
+    const [, lost = '', outcome = ''] = row.split('|').map((cell) => cell.trim())
+    const isWhole = /^(?:`[^`]+`(?:, )?)+$/.test(lost)
+    return { lost, names: isWhole ? lost.split(', ').map((name) => name.slice(1, -1)) : [], outcome }
+  })
+}
+
+test('docs/operations.md says of each file whether the next start is refused', () => {
+  const documented = documentedRows().flatMap(({ names, outcome }) =>
+    names.map((name) => [name, outcome.startsWith('is refused')] as const),
+  )
+  const expected = Object.entries(lostFiles).map(([name, { missing }]) => [name, 'refuses' in missing] as const)
+  // The salt exists only with peppers from a passphrase.
+  expect(documented.filter(([name]) => name !== 'pepper-salt').toSorted()).toEqual(expected.toSorted())
+})
+
+/** The test of each row that is about more than a lost file: the file below `test`, and the beginning of its title. */
+const otherTests: Readonly<Record<string, readonly [file: string, title: string]>> = {
+  '`gateway.db` older than `plane.json`, such as a backup or a file without its `-wal`': [
+    'cli/lost-files.test.ts',
+    'a store from before enforcement does not open the gate',
+  ],
+  '`gateway.db` of another gateway': ['cli/lost-files.test.ts', 'the store of another gateway is refused'],
+  'a directory in `repositories`': ['core/lost-repositories.test.ts', '$call says that files are missing'],
+  'another `secrets.key`': ['cli/lost-files.test.ts', 'another secrets.key is refused'],
+  'a damaged `observe.db`': ['cli/lost-files.test.ts', 'a damaged observe.db stops only what reads and writes it'],
+  everything: ['cli/lost-files.test.ts', 'the setting decides the mode of a new store'],
+}
+
+test('every other row of the table has a test', () => {
+  const others = documentedRows().filter(({ names }) => names.length === 0)
+  expect(others.map(({ lost }) => lost)).toEqual(Object.keys(otherTests))
+  for (const [file, title] of Object.values(otherTests)) {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+    expect(source).toMatch(new RegExp(`^test(?:\\.each\\([^\\n]+\\))?\\('${title.replaceAll('$', '\\$')}`, 'm'))
+  }
 })
 
 const cases = Object.entries(lostFiles).flatMap(([name, { role, missing, empty }]) => [

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { penstock } from '../command-line.ts'
@@ -55,10 +55,12 @@ export async function expectRestored({ dataDir, databaseUrl, dump, restoreDump }
     expect(made, made.stderr).toMatchObject({ exitCode: 0 })
     lost = await fill(core, 'secret', 'the secret')
     await core.must('DELETE', `/projects/${kept}`)
-    if (databaseUrl === undefined) {
-      const { exitCode, stderr } = await penstock(['restore', backup], { env })
-      expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/core\.db is in use: stop every process/)])
-    }
+    const { exitCode, stderr } = await penstock(['restore', backup], { env })
+    const used = databaseUrl === undefined ? join(dataDir, 'core.db') : dataDir
+    expect([exitCode, stderr]).toEqual([
+      2,
+      `penstock: ${used} is in use: stop every process of penstock on ${dataDir} first\n`,
+    ])
   }
   restoreDump?.()
   const restored = await penstock(['restore', backup], { env })
@@ -74,4 +76,8 @@ export async function expectRestored({ dataDir, databaseUrl, dump, restoreDump }
   const { stdout } = await penstock(['doctor'], { env })
   expect(stdout.match(/^note +\S+ belongs to no repository of/gm)).toHaveLength(3)
   expect(stdout).not.toMatch(/^WRONG.*repositor/m)
+  const directories = readdirSync(join(dataDir, 'repositories'))
+  rmSync(join(dataDir, 'repositories', directories.find((name) => name.startsWith(`${kept}-`))!), { recursive: true })
+  const { exitCode, stderr } = await penstock(['backup', join(dataDir, '..', 'another')], { env })
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`the files of repositories are missing (${kept})`)])
 }

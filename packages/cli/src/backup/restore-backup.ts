@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs'
-import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { isNewCoreDatabase } from '@penstock/core'
 import { findDamage, openReadOnly } from '@penstock/db'
 import { exporterMigrations } from '@penstock/exporter'
 import { ConfigError, isUnusedStore, readPlaneFile } from '@penstock/gateway'
 import { CORE_FILE, type CoreDatabaseTables, coreDatabase, SECRETS_KEY_FILE } from '../core/open-core.ts'
-import { prepareDataDirectory, RESTORE_DIRECTORY } from '../process/data-directory.ts'
-import { requireUnused } from '../process/data-directory-use.ts'
+import { createDataDirectory, RESTORE_DIRECTORY } from '../process/data-directory.ts'
+import { requireDatabasesUnused, USE_LOCK_FILE, useDataDirectoryAlone } from '../process/data-directory-use.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { gatewayDatabase, openDatabaseOf, openStore, STORE_FILE } from '../serve/operator.ts'
@@ -15,6 +16,7 @@ import type { Settings } from '../settings/setting-table.ts'
 import { backedUpFiles, PLANE_FILE } from './backed-up-files.ts'
 import { type BackupManifest, readManifest } from './backup-manifest.ts'
 import { type Restore, stageRepositories } from './stage-repositories.ts'
+import { beginSwap, completeSwap, hasBegunSwap, prepareSwap } from './swap-contents.ts'
 
 const parts = [
   { part: 'core', file: CORE_FILE, url: 'databaseUrl', setting: 'PENSTOCK_DATABASE_URL' },
@@ -29,31 +31,44 @@ const parts = [
  * @throws {UsageError} if the backup cannot be restored there; the contents of the data directory are as before then
  */
 export async function restoreBackup(restore: Restore): Promise<void> {
-  const { settings, directory, clock, log, report } = restore
+  const { settings, directory, log } = restore
   const { dataDir } = settings
-  const manifest = readManifest(directory)
+  // A swap that has begun is completed even if the backup is not there any more.
+  if (!hasBegunSwap(dataDir)) requireSamePlaces(readManifest(directory), settings)
+  createDataDirectory(dataDir, log)
+  const use = await useDataDirectoryAlone(dataDir)
+  try {
+    const completed = await completeSwap(dataDir, restore.report)
+    const manifest = readManifest(directory)
+    if (isDeepStrictEqual(completed, manifest)) return
+    await replaceContents(restore, manifest)
+  } finally {
+    use.release()
+  }
+}
+
+async function replaceContents(restore: Restore, manifest: BackupManifest): Promise<void> {
+  const { settings, directory, clock, log } = restore
+  const { dataDir } = settings
   requireSamePlaces(manifest, settings)
-  requireUnused(dataDir)
   await requireRestoredDumps(manifest, settings)
   const staging = join(dataDir, RESTORE_DIRECTORY)
   await rm(staging, { recursive: true, force: true })
-  prepareDataDirectory(dataDir, log)
   mkdirSync(staging, { mode: 0o700 })
   try {
     await stageFiles(manifest, directory, dataDir, staging)
     if (manifest.core !== undefined) await stageRepositories(restore, staging, manifest.core)
     if (manifest.gateway !== undefined)
       await (await openStore({ ...settings, dataDir: staging }, { clock, log })).close()
-    requireUnused(dataDir)
+    await rm(join(staging, USE_LOCK_FILE), { force: true })
+    requireDatabasesUnused(dataDir)
+    await prepareSwap(staging, { dataDir, manifest, time: new Date(clock.nowMs()) })
   } catch (error) {
     await rm(staging, { recursive: true, force: true })
     throw error
   }
-  const former = join(dataDir, `before-restore-${new Date(clock.nowMs()).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`)
-  const moved = await swap(dataDir, staging, former)
-  if (moved.length > 0)
-    await report(`the former ${moved.join(', ')} are in ${former}: remove it when nothing in it is needed`)
-  await report(`${dataDir} has the contents of ${directory}, of ${manifest.createdAt}`)
+  await beginSwap(dataDir)
+  await completeSwap(dataDir, restore.report)
 }
 
 /** @throws {UsageError} if a part was on SQLite and is on PostgreSQL now, or the reverse */
@@ -120,18 +135,4 @@ async function isSamePlane(backup: string, dataDir: string): Promise<boolean> {
     if (error instanceof ConfigError) return false
     throw error
   }
-}
-
-/** Moves the former entries away and the new ones into their place. Returns the names of the former ones. */
-async function swap(dataDir: string, staging: string, former: string): Promise<string[]> {
-  const names = await readdir(staging)
-  const replaced = names.flatMap((name) => ['', '-wal', '-shm', '-journal'].map((ending) => name + ending))
-  const moved = replaced.filter((name) => existsSync(join(dataDir, name)))
-  if (moved.length > 0) mkdirSync(former, { mode: 0o700 })
-  for (const name of moved) await rename(join(dataDir, name), join(former, name))
-  for (const name of names) await rename(join(staging, name), join(dataDir, name))
-  const handle = await open(dataDir)
-  await handle.sync().finally(() => handle.close())
-  await rm(staging, { recursive: true })
-  return moved
 }

@@ -3,6 +3,7 @@ import { type Actor, type Core, DomainError, describeStorageFull, type Failure }
 import type { Db } from '@penstock/db'
 import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
+import { requireNoRestore } from '../process/data-directory.ts'
 import { type Environment, UsageError } from '../process/environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
@@ -22,6 +23,7 @@ export function settingsOf(flags: OptionValues, env: Environment['env']): Settin
 /** @throws {UsageError} if there is no database, so that a mistyped directory name does not create one */
 export function requireCoreDatabase(flags: OptionValues, { env }: Environment): void {
   const settings = settingsOf(flags, env)
+  requireNoRestore(settings.dataDir)
   const { location, name } = coreDatabase(settings)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
     throw new UsageError(

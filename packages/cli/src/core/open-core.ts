@@ -17,7 +17,8 @@ import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import { MarkupRenderer } from '@penstock/markup'
 import type { Clock, Log } from '@penstock/runtime'
-import { prepareDataDirectory } from '../process/data-directory.ts'
+import { requireNoRestore } from '../process/data-directory.ts'
+import { useDataDirectory } from '../process/data-directory-use.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
@@ -69,11 +70,26 @@ export interface OpenCoreOptions {
 export async function openCore(
   settings: Settings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
+  options: OpenCoreOptions,
+): Promise<OpenCore> {
+  const { dataDir } = settings
+  if (options.mustExist === true) requireFiles(settings)
+  const use = await useDataDirectory(dataDir, log)
+  try {
+    const { core, db, close } = await openCoreIn(settings, { clock, log }, options)
+    return { core, db, close: () => close().finally(use.release) }
+  } catch (error) {
+    use.release()
+    throw error
+  }
+}
+
+async function openCoreIn(
+  settings: Settings,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   { externalUrl, migrates, mustExist = false, acceptsNewStore = false }: OpenCoreOptions,
 ): Promise<OpenCore> {
   const { dataDir } = settings
-  if (mustExist) requireFiles(settings)
-  prepareDataDirectory(dataDir, log)
   const { location, name } = coreDatabase(settings)
   // Looked for before the database, because a process that starts at the same time creates the database first.
   const requireNotLost = existsSync(join(dataDir, SECRETS_KEY_FILE)) && !acceptsNewStore ? refuseLostCore : () => {}
@@ -133,6 +149,7 @@ const missingCoreError = (where: string): UsageError =>
  * values.
  */
 function requireFiles({ dataDir, databaseUrl }: Settings): void {
+  requireNoRestore(dataDir)
   if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
     throw missingCoreError(dataDir)
   }

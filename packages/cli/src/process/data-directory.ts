@@ -13,15 +13,17 @@ const entryKinds = [
   { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
   { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal|\.moved)?$/ },
   { kind: 'file', name: /^(?:pepper|pepper-salt|secrets\.key)\..+$/ },
-  { kind: 'file', name: /^(?:observe\.lock(?:-journal)?|readyz\.probe)$/ },
+  { kind: 'file', name: /^(?:(?:observe|penstock)\.lock(?:-journal)?|readyz\.probe)$/ },
   { kind: 'file', name: /^plane\.json(?:\..+)?$/ },
   { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
   { kind: 'file', name: /^sample-workspace\.pending$/ },
-  { kind: 'tree', name: /^(?:repositories|mail|restore-in-progress|before-restore-.+)$/ },
+  { kind: 'tree', name: /^(?:repositories|mail|restore-in-progress|restore-ready|before-restore-.+)$/ },
 ] as const
 
-/** The directory in which a backup is prepared. While it exists, no process starts. */
+/** The directory in which a backup is prepared. The other contents are as before; while it exists, no process starts. */
 export const RESTORE_DIRECTORY = 'restore-in-progress'
+/** Its name while its contents replace the former ones. Some of them may have been moved already. */
+export const RESTORE_READY_DIRECTORY = 'restore-ready'
 
 type EntryKind = (typeof entryKinds)[number]['kind']
 
@@ -57,18 +59,26 @@ const ignoredNames = new Set(['lost+found'])
 const hasModes = process.platform !== 'win32'
 
 /**
+ * Creates and closes the data directory for a process that uses it.
+ *
+ * @throws {UsageError} as `createDataDirectory`, and if a restore into it was not finished
+ */
+export function prepareDataDirectory(dataDir: string, log: Log): void {
+  requireNoRestore(dataDir)
+  createDataDirectory(dataDir, log)
+}
+
+/**
  * Creates the data directory if it is missing. Closes the directory, and the entries that penstock keeps in it, to
  * other users. Files that this process creates later are open to their owner only, with any initial umask.
  *
  * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
  * volume; the log says so.
  *
- * @throws {UsageError} if the directory cannot be used, if a restore into it was not finished, if every user can read a key in it, if other users can replace
+ * @throws {UsageError} if the directory cannot be used, if every user can read a key in it, if other users can replace
  *   files in it, or if a file cannot be closed
  */
-export function prepareDataDirectory(dataDir: string, log: Log): void {
-  if (existsSync(join(dataDir, RESTORE_DIRECTORY)))
-    throw new UsageError(`a restore into ${dataDir} was not finished: run penstock restore again`)
+export function createDataDirectory(dataDir: string, log: Log): void {
   // Windows has no such modes, and a worker thread cannot set its own umask.
   if (hasModes) process.umask(OTHERS)
   orRefuse(`cannot use the data directory ${dataDir}`, () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))
@@ -85,6 +95,14 @@ export function prepareDataDirectory(dataDir: string, log: Log): void {
     fields,
     `Other users can list the data directory. It stays as it is because ${why}; the files of penstock are closed`,
   )
+}
+
+/** @throws {UsageError} if a restore is in progress, or was interrupted */
+export function requireNoRestore(dataDir: string): void {
+  const unfinished = `a restore into ${dataDir} was not finished: run penstock restore again`
+  if (existsSync(join(dataDir, RESTORE_READY_DIRECTORY))) throw new UsageError(unfinished)
+  const staging = join(dataDir, RESTORE_DIRECTORY)
+  if (existsSync(staging)) throw new UsageError(`${unfinished}, or remove ${staging} to keep what was there before`)
 }
 
 /** Returns what other users can do with the data directory, which must exist. On Windows, it is always `closed`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigError, connectToStore, MoveError, movePlane } from '@penstock/gateway'
 import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
-import { prepareDataDirectory } from '../process/data-directory.ts'
+import { useDataDirectory } from '../process/data-directory-use.ts'
 import { databaseErrorText, isDatabaseError, requireUsable } from '../process/database-error.ts'
 import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
@@ -20,14 +20,20 @@ const TARGET = 'the database of --to'
  * @throws {UsageError} if the plane cannot be moved; nothing has changed then
  */
 export async function moveGateway(to: string, flags: OptionValues, environment: Environment): Promise<number> {
-  const { env, clock, stderr, signal } = environment
+  const { env, clock, stderr } = environment
   if (databaseUrl.parse(to) === undefined) throw new UsageError(`--to must be ${databaseUrl.form}`)
   const { dataDir } = settingsOf(flags, env)
   requireStoreFile({ dataDir })
-  prepareDataDirectory(
-    dataDir,
-    jsonLog(stderr, () => clock.nowMs()),
-  )
+  const log = jsonLog(stderr, () => clock.nowMs())
+  const use = await useDataDirectory(dataDir, log)
+  try {
+    return await movePlaneOf(dataDir, to, environment)
+  } finally {
+    use.release()
+  }
+}
+
+async function movePlaneOf(dataDir: string, to: string, { clock, stderr, signal }: Environment): Promise<number> {
   // The plane comes from the file even if the settings name the target already.
   const source = await openDatabaseOf({ dataDir, 'gateway.databaseUrl': undefined })
   const moving = { source, target: connectToStore(to) }

@@ -22,7 +22,8 @@ import {
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
 import { followClock } from '../core/database-clock.ts'
-import { prepareDataDirectory } from '../process/data-directory.ts'
+import { requireNoRestore } from '../process/data-directory.ts'
+import { useDataDirectory } from '../process/data-directory-use.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { type Environment, UsageError } from '../process/environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
@@ -70,44 +71,54 @@ export function gatewayDatabase({ dataDir, 'gateway.databaseUrl': url }: StoreSe
 export async function openStore(
   settings: Settings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  { survives, acceptsNewStore = false }: StoreOptions = {},
+  options: StoreOptions = {},
+): Promise<GatewayStore> {
+  const use = await useDataDirectory(settings.dataDir, log)
+  try {
+    const store = await openStoreIn(settings, { clock, log }, options)
+    return { ...store, close: () => store.close().finally(use.release) }
+  } catch (error) {
+    use.release()
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
+  }
+}
+
+async function openStoreIn(
+  settings: Settings,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { survives, acceptsNewStore = false }: StoreOptions,
 ): Promise<GatewayStore> {
   const { dataDir } = settings
-  prepareDataDirectory(dataDir, log)
+  // Read before the store, because a process that starts at the same time creates the store first.
+  const evidence = { recorded: await readPlaneFile(dataDir), pepperFile: findPepperFile(dataDir), acceptsNewStore }
+  const { name } = gatewayDatabase(settings)
+  if (settings['gateway.databaseUrl'] === undefined && !existsSync(join(dataDir, STORE_FILE))) {
+    requireNotMoved(dataDir)
+    requireNewStoreAccepted(name, evidence)
+  }
+  const db = await openDatabaseOf(settings, survives)
   try {
-    // Read before the store, because a process that starts at the same time creates the store first.
-    const evidence = { recorded: await readPlaneFile(dataDir), pepperFile: findPepperFile(dataDir), acceptsNewStore }
-    const { name } = gatewayDatabase(settings)
-    if (settings['gateway.databaseUrl'] === undefined && !existsSync(join(dataDir, STORE_FILE))) {
-      requireNotMoved(dataDir)
-      requireNewStoreAccepted(name, evidence)
+    if (!acceptsNewStore) await requireMoved(settings, db)
+    const initialMode = settings['gateway.initialMode']
+    const plane = await identifyPlane(db, name, evidence, { initialMode, randomBytes, log })
+    const peppers = await openPeppers(db, {
+      configured: settings.peppers,
+      passphrase: settings.pepperPassphrase,
+      dataDir,
+      randomBytes,
+    })
+    if (plane.id !== evidence.recorded?.id || plane.mode !== evidence.recorded.mode) {
+      await writePlaneFile(dataDir, plane, randomBytes)
     }
-    const db = await openDatabaseOf(settings, survives)
-    try {
-      if (!acceptsNewStore) await requireMoved(settings, db)
-      const initialMode = settings['gateway.initialMode']
-      const plane = await identifyPlane(db, name, evidence, { initialMode, randomBytes, log })
-      const peppers = await openPeppers(db, {
-        configured: settings.peppers,
-        passphrase: settings.pepperPassphrase,
-        dataDir,
-        randomBytes,
-      })
-      if (plane.id !== evidence.recorded?.id || plane.mode !== evidence.recorded.mode) {
-        await writePlaneFile(dataDir, plane, randomBytes)
-      }
-      const followed = await requireUsable(name, followClock(db, { clock, log }))
-      const close = async () => {
-        await followed.end()
-        await db.close()
-      }
-      return { db, peppers, plane, clock: followed.clock, close }
-    } catch (error) {
+    const followed = await requireUsable(name, followClock(db, { clock, log }))
+    const close = async () => {
+      await followed.end()
       await db.close()
-      throw error
     }
+    return { db, peppers, plane, clock: followed.clock, close }
   } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error
+    await db.close()
+    throw error
   }
 }
 
@@ -150,6 +161,7 @@ export function requireStore(flags: OptionValues, { env }: Environment): void {
 
 /** @throws {UsageError} if the directory has no gateway store */
 export function requireStoreFile({ dataDir }: Pick<Settings, 'dataDir'>): void {
+  requireNoRestore(dataDir)
   requireNotMoved(dataDir)
   if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
 }
