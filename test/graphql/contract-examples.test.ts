@@ -16,8 +16,7 @@ interface Example {
 }
 
 /**
- * Adapts the expected data where this service differs from the examples: it has no stars, starts no pipelines, does not
- * check whether a merge request can be merged, and lets Developers merge into every branch.
+ * Adapts the expected data where this service differs from the examples: it has no stars and starts no pipelines.
  */
 const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   '7. Project page data': ({ project }) => {
@@ -30,10 +29,6 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
     const errors = ['Pipelines are started elsewhere and recorded here']
     Object.assign(data.pipelineCreate, { errors, pipeline: null })
     Object.assign(data.jobPlay, { errors: ['Job is not playable'], job: null })
-  },
-  '16. Merge requests waiting for review': ({ currentUser }) => {
-    const [mergeRequest] = currentUser.reviewRequestedMergeRequests.nodes
-    mergeRequest.reviewers.nodes[0].mergeRequestInteraction.canMerge = true
   },
   // The order is that of REST: by the paths of the files.
   '24. Wiki pages': ({ project }) => project.wikiPages.nodes.reverse(),

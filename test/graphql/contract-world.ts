@@ -67,7 +67,12 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
 
   const commit = async (branch: string, message: string, path: string, content: string, more: object = {}) => {
     const actions = [{ action: 'create', file_path: path, content }]
-    return post(`${atApp}/repository/commits`, bob, { branch, commit_message: message, actions, ...more })
+    return post(`${atApp}/repository/commits`, branch === 'main' ? mia : bob, {
+      branch,
+      commit_message: message,
+      actions,
+      ...more,
+    })
   }
   await commit('main', 'Begin', 'README.md', '#'.repeat(README_BYTES))
   const mergeRequest = (branch: string, title: string) =>

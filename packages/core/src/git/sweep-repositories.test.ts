@@ -60,7 +60,7 @@ test('removing a project, a group or a user removes the repositories too', async
   const site = await world.project('site', ops)
   const notes = await world.project('notes', mira)
   const kept = await world.project('kept', await world.user('noor'))
-  await world.member(kept, mira, accessLevels.developer)
+  await world.member(kept, mira, accessLevels.maintainer)
   for (const project of [site, notes, kept]) await commit(project)
   await world.perform(mira, removeProject, { project: site.id })
   expect(onDisk()).not.toContain(String(site.id))

@@ -15,6 +15,7 @@ import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { newVisibility, requireTopLevelGroups, requireUnrestricted } from '../settings/visibility-settings.ts'
 import { getUser } from '../users/user-store.ts'
 import { groupEvents } from './group-events.ts'
@@ -88,7 +89,10 @@ export const createGroup = unscopedCommand(
     const visibility = await newVisibility(tx, input.visibility, { kind: 'group', within: parent?.visibility })
     requireNotMoreOpen(visibility, parent)
     const draft = { parent, name, path, visibility, ...(description != null && { description }) }
-    const settings = newGroupSettings(input)
+    const settings = newGroupSettings({
+      ...input,
+      defaultBranchProtection: input.defaultBranchProtection ?? (await settingOf(tx.core, 'default_branch_protection')),
+    })
     const avatar = avatarFrom(input.avatar)
     const created = await insertGroup(tx, draft)
     const group = await updateGroupRow(tx, created.id, {

@@ -9,6 +9,7 @@ import type { InProject, OperationContext, Tx } from '../operations/context.ts'
 import { steps } from '../operations/operation.ts'
 import { isComplete } from '../pipelines/pipeline-status.ts'
 import { getProject } from '../projects/project-store.ts'
+import { canMergeInto, defaultBranchRules } from '../repositories/branch-protection.ts'
 import { type AutoMerge, deleteAutoMerge, type MergeOptions, setAutoMerge } from './auto-merge-store.ts'
 import { headPipelinesOf } from './head-pipelines.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
@@ -19,9 +20,15 @@ import { touchMergeRequest } from './merge-request-store.ts'
 export const notAllowed = () => new DomainError({ code: 'protected', message: '405 Method Not Allowed' })
 
 /** @throws DomainError `unauthenticated` if the actor may not merge, as on GitLab */
-export async function requireMerger(context: InProject): Promise<void> {
-  const standing = await standingOf(context, context.actor, context.subject)
-  if (!can(standing, 'push_code') || !can(standing, 'read_merge_request')) {
+export async function requireMerger(
+  context: InProject,
+  { targetBranch }: Pick<DescribedMergeRequest, 'targetBranch'>,
+): Promise<void> {
+  const { actor, subject } = context
+  const standing = await standingOf(context, actor, subject)
+  const rules = await defaultBranchRules(context, subject)
+  const branch = { isDefault: targetBranch === subject.defaultBranch }
+  if (!canMergeInto(standing, rules, branch) || !can(standing, 'read_merge_request')) {
     throw new DomainError({ code: 'unauthenticated' })
   }
 }
@@ -43,7 +50,7 @@ export async function scheduleMerge(
   { mergeRequestIid, expectedSha, options }: WantedAutoMerge,
 ): Promise<DescribedMergeRequest | undefined> {
   const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
-  await requireMerger(tx)
+  await requireMerger(tx, before)
   if (before.state !== 'opened') throw notAllowed()
   const [pipeline] = await headPipelinesOf(tx, [before])
   if (before.sha === undefined || pipeline === undefined || isComplete(pipeline.status)) return undefined
@@ -68,7 +75,7 @@ export const cancelAutoMerge = steps(
     const canceled = await context.write(async (tx) => {
       const there = { ...tx, subject: await getProject(tx, context.subject.id) }
       const before = await getMergeRequest(tx, tx.actor, there.subject, mergeRequestIid)
-      await requireMerger(there)
+      await requireMerger(there, before)
       if (!(await deleteAutoMerge(tx, before.id))) {
         throw new DomainError({ code: 'not_acceptable', message: "Can't cancel the automatic merge" })
       }

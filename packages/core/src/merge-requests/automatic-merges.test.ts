@@ -31,7 +31,7 @@ beforeEach(async () => {
   noor = await world.user('noor')
   project = await world.project('tools', await world.group('ops', { visibility: 'public' }), 'public')
   await world.member(project, mira, accessLevels.maintainer)
-  await world.member(project, noor, accessLevels.developer)
+  await world.member(project, noor, accessLevels.maintainer)
   await commit('main', 'a.txt')
   head = await commit('fix', 'b.txt', 'main')
   const draft = { project: project.id, title: 'Fix', sourceBranch: 'fix', targetBranch: 'main' }

@@ -17,8 +17,9 @@ const LIMITS: MergeLimits = { files: 200, bytes: 8 * 1024 * 1024, directories: 5
 const MAX_CHECKED = 10
 
 /**
- * Tries to merge the branches of open merge requests that have moved since their last check, at most ten of them. Stores the results, which hold until a branch moves, and returns the merge requests with them. Reads the repository, so
- * never call it in a transaction.
+ * Tries to merge the branches of open merge requests that have moved since their last check, at most ten of them. Stores
+ * the results, which hold until a branch moves, and returns the merge requests with them. Reads the repository, so never
+ * call it in a transaction.
  */
 export async function withBranchChecks<Item extends MergeRequest>(
   context: ReadContext & Pick<OperationContext, 'core'>,

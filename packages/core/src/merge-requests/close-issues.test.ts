@@ -23,7 +23,7 @@ beforeEach(async () => {
   const group = await world.group('ops', { visibility: 'public' })
   tools = await world.project('tools', group, 'public')
   shop = await world.project('shop', group, 'public')
-  await world.member(tools, mira, accessLevels.developer)
+  await world.member(tools, mira, accessLevels.maintainer)
   await commit('main', 'Begin')
 })
 afterEach(() => world.close())

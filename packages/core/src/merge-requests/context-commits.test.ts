@@ -41,7 +41,7 @@ beforeEach(async () => {
   noor = await world.user('noor')
   const ops = await world.group('ops', { visibility: 'public' })
   project = await world.project('tools', ops, 'public')
-  await world.member(project, mira, accessLevels.developer)
+  await world.member(project, mira, accessLevels.maintainer)
   shas = []
   for (const message of ['One', 'Two\n\nBody', 'Three']) await commit(message)
   await world.perform(mira, createBranch, { project: project.id, branch: 'feature', ref: 'main' })

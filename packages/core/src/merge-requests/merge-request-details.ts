@@ -1,4 +1,3 @@
-import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import { changesBetween } from '../git/commit-diff.ts'
 import type { ShownIssuable } from '../issues/issuable.ts'
@@ -7,6 +6,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { Pipeline } from '../pipelines/pipeline.ts'
+import { canMergeInto, defaultBranchRules } from '../repositories/branch-protection.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import { withBranchChecks } from './check-branches.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
@@ -37,13 +37,16 @@ export async function shownMergeRequest(
   { includeDivergedCommitsCount = false }: { readonly includeDivergedCommitsCount?: boolean } = {},
 ): Promise<ShownMergeRequest> {
   const [mergeRequest] = (await withBranchChecks(context, [found])) as [DescribedMergeRequest]
+  const standing = await standingOf(context, context.actor, project)
   const subscribed = await subscribedItems(context, mergeRequestTables, context.actor, [mergeRequest])
   const [headPipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
   const [range] = await findRangeOfEachMergeRequest.run(context, [mergeRequest], {})
   return {
     ...mergeRequest,
     isSubscribed: subscribed.has(mergeRequest.id),
-    canMerge: can(await standingOf(context, context.actor, project), 'push_code'),
+    canMerge: canMergeInto(standing, await defaultBranchRules(context, project), {
+      isDefault: mergeRequest.targetBranch === project.defaultBranch,
+    }),
     headPipeline,
     diffRefs: range,
     changesCount: range && (await countChangedFiles(context, range)),

@@ -11,6 +11,7 @@ import { canComment } from '../notes/note-access.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findProject } from '../projects/project-store.ts'
+import { canMergeInto, canPushTo, defaultBranchRulesOf } from '../repositories/branch-protection.ts'
 import { isApprovableBy, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
 import { mergeRequestsOfEachInput } from './merge-request-filter.ts'
 import { findMergeRequestsById, mergeRequestListing } from './merge-request-list-store.ts'
@@ -121,7 +122,10 @@ export interface MergeRequestPermissions {
   readonly administers: boolean
   /** The actor may update this merge request. */
   readonly updates: boolean
+  /** The actor may push to the source branch. */
   readonly pushes: boolean
+  /** The actor may merge into the target branch. */
+  readonly merges: boolean
   readonly comments: boolean
   /** The actor may approve it now. */
   readonly approves: boolean
@@ -133,15 +137,20 @@ export const permissionsOfEachMergeRequest = unscopedBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
     const projects = await projectsOf(context, mergeRequests)
     const standings = await standingsOf(context, context.actor, projects)
+    const rulesOf = await defaultBranchRulesOf(context, projects)
     return mergeRequests.map((mergeRequest) => {
-      const standing = standings[projects.findIndex(({ id }) => id === mergeRequest.projectId)]
-      if (standing === undefined) return undefined
+      const index = projects.findIndex(({ id }) => id === mergeRequest.projectId)
+      const [project, standing] = [projects[index], standings[index]]
+      if (project === undefined || standing === undefined) return undefined
+      const rules = rulesOf.get(project.id)!
+      const isDefault = (branch: string) => branch === project.defaultBranch
       const administers = can(standing, 'update_merge_request')
       const isOwn = isAuthorOrAssignee(mergeRequest, context.actor?.id)
       return {
         administers,
         updates: administers || (isOwn && can(standing, 'update_own_merge_request')),
-        pushes: can(standing, 'push_code'),
+        pushes: canPushTo(standing, rules, { isDefault: isDefault(mergeRequest.sourceBranch) }),
+        merges: canMergeInto(standing, rules, { isDefault: isDefault(mergeRequest.targetBranch) }),
         approves: can(standing, 'approve_merge_request') && isApprovableBy(mergeRequest, context.actor),
         comments: canComment(standing, { isLocked: mergeRequest.isDiscussionLocked === true }),
       }
@@ -172,6 +181,7 @@ export const rightsOfMergeRequestParticipants = unscopedBatchQuery(
       people.map(({ id }) => id),
       projects,
     )
+    const rulesOf = await defaultBranchRulesOf(context, projects)
     return people.map(({ id, isAdministrator, mergeRequest }) => {
       const project = projects.find((one) => one.id === mergeRequest.projectId)
       if (project === undefined) return { updates: false, merges: false }
@@ -181,7 +191,11 @@ export const rightsOfMergeRequestParticipants = unscopedBatchQuery(
       const isOwn = isAuthorOrAssignee(mergeRequest, id)
       return {
         updates: can(standing, 'update_merge_request') || (isOwn && can(standing, 'update_own_merge_request')),
-        merges: can(standing, 'read_merge_request') && can(standing, 'push_code'),
+        merges:
+          can(standing, 'read_merge_request') &&
+          canMergeInto(standing, rulesOf.get(project.id)!, {
+            isDefault: mergeRequest.targetBranch === project.defaultBranch,
+          }),
       }
     })
   },

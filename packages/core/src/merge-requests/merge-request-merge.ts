@@ -112,7 +112,7 @@ export const mergeMergeRequest = steps(
  */
 async function getMergeable(context: InProject, iid: number): Promise<DescribedMergeRequest> {
   const mergeRequest = await getMergeRequest(context, context.actor, context.subject, iid)
-  await requireMerger(context)
+  await requireMerger(context, mergeRequest)
   if (mergeBlocker(mergeRequest) !== undefined) throw notAllowed()
   return mergeRequest
 }

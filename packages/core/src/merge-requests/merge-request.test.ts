@@ -117,10 +117,12 @@ test('needs branches that exist', async () => {
 })
 
 test('shows the head commit of its source branch', async () => {
+  const maintainer = await world.user('ada')
+  await world.member(tools, maintainer, accessLevels.maintainer)
   const commit = async (branch: string, filePath: string, start: object = {}) => {
     const actions = [{ action: 'create', filePath, content: 'x' }]
     const input = { project: tools.id, branch, commitMessage: 'x', actions, ...start }
-    return (await world.perform(developer, createCommit, input)).sha
+    return (await world.perform(maintainer, createCommit, input)).sha
   }
   await commit('main', 'a')
   const { iid } = await create('retry')

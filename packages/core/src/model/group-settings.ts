@@ -11,7 +11,7 @@ const branchProtection = z.object(
   branchProtectionMembers(levels.default([{ access_level: accessLevels.maintainer }]), z.boolean().default(false)),
 )
 
-/** The settings of a group that are stored and returned, and have no effect here. */
+/** The settings of a group. Only `defaultBranchProtection` has an effect here; the others are stored and returned. */
 export const groupSettings = {
   allowMergeOnSkippedPipeline: off('allow_merge_on_skipped_pipeline'),
   allowPersonalSnippets: on('allow_personal_snippets'),

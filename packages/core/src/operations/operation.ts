@@ -70,7 +70,7 @@ interface SubjectRule<Input extends InputSchema, S extends Subject> {
 }
 
 /** The subject of an operation, after the check of the permission. */
-interface Authorized<S> {
+export interface Authorized<S> {
   readonly subject: S
   /** The actor's standing in the subject when the operation began. */
   readonly standing: Standing

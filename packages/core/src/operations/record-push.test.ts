@@ -20,7 +20,7 @@ beforeEach(async () => {
   world = await World.open()
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.developer)
+  await world.member(project, mira, accessLevels.maintainer)
   heard = []
 })
 afterEach(() => world.close())

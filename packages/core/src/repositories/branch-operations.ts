@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import { refused } from '../git/commit-actions.ts'
 import { findReference, type GitReference, headBranch, listReferences, moveReference } from '../git/git-reference.ts'
@@ -16,10 +15,10 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { compiledRegex, MAX_REGEX } from '../kit/user-regex.ts'
 import type { Project } from '../model/project.ts'
-import type { Actor } from '../model/user.ts'
-import { readContextOf } from '../operations/context.ts'
+import { type OperationContext, readContextOf } from '../operations/context.ts'
 import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { canPushTo, defaultBranchRules, pushGuard } from './branch-protection.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
@@ -37,6 +36,11 @@ export interface Branch {
    */
   readonly isMerged: boolean
   readonly canPush: boolean
+  /** Whether only some of the users who may push to the repository may change it. */
+  readonly isProtected: boolean
+  /** Whether Developers may push to the branch, or merge into it, although it is protected. */
+  readonly developersCanPush: boolean
+  readonly developersCanMerge: boolean
 }
 
 export const branchOrders = ['name_asc', 'updated_asc', 'updated_desc'] as const
@@ -102,6 +106,8 @@ export const createBranch = steps(
     if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a branch')
+    const guard = await pushGuard(context)
+    guard({ isDefault: name === repository.defaultBranch })
     const oid = await changeProjectRepository(context, subject, async (writable) => {
       const to = await findRevision(writable, ref, repository.defaultBranch)
       if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
@@ -180,7 +186,7 @@ async function sortBranches(
 }
 
 async function branchesOf(
-  context: ReadContext & { readonly actor: Actor },
+  context: ReadContext & OperationContext,
   project: Project,
   { git, defaultBranch }: ProjectRepository,
   references: readonly GitReference[],
@@ -188,12 +194,16 @@ async function branchesOf(
   const defaultTip = defaultBranch && (await findReference(git, 'heads', defaultBranch))
   const tips = new Set(references.map(({ oid }) => oid))
   const merged = defaultTip ? await ancestorsAmong(git, defaultTip, tips) : new Set<string>()
-  const canPush = can(await standingOf(context, context.actor, project), 'push_code')
+  const standing = await standingOf(context, context.actor, project)
+  const rules = await defaultBranchRules(context, project)
   return inBatches(references, async ({ name, oid }) => ({
     name,
     commit: commitOfProject(project, { oid, ...(await git.shownCommit(oid)) }, { withTrailers: false }),
     isDefault: name === defaultBranch,
     isMerged: oid !== defaultTip && merged.has(oid),
-    canPush,
+    canPush: canPushTo(standing, rules, { isDefault: name === defaultBranch }),
+    isProtected: name === defaultBranch && rules.isProtected,
+    developersCanPush: name === defaultBranch && rules.isProtected && rules.developersPush,
+    developersCanMerge: name === defaultBranch && rules.isProtected && rules.developersMerge,
   }))
 }

@@ -17,6 +17,7 @@ import type { Core } from '../operations/context.ts'
 import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUser } from '../users/user-store.ts'
+import { pushGuard } from './branch-protection.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { type Committer, commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
@@ -61,7 +62,7 @@ export const createCommit = steps(
   },
   async (context, input): Promise<CommitWithStats> => {
     const { core, subject } = context
-    const commit = await commitToBranch(context, subject, await requireCommitter(context), {
+    const request = {
       branch: input.branch,
       message: input.commitMessage,
       actions: input.actions,
@@ -69,7 +70,9 @@ export const createCommit = steps(
       force: input.force ?? false,
       authorName: input.authorName || undefined,
       authorEmail: input.authorEmail || undefined,
-    })
+    }
+    const committer = await requireCommitter(context)
+    const commit = await commitToBranch(context, subject, committer, request, await pushGuard(context))
     if (input.stats === false) return { ...commit, stats: undefined }
     const repository = await findProjectRepository(core, subject)
     return { ...commit, stats: repository && (await statsOf(core, repository.git, [commit.sha]))[0] }

@@ -11,6 +11,7 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
+import { noPushGuard, type PushGuard } from './branch-protection.ts'
 import { type ChangeContext, changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { type Push, recordPush } from './repository-store.ts'
@@ -33,19 +34,26 @@ export interface CommitRequest {
 /**
  * Creates one commit with all actions. The first commit of a repository makes its branch the default branch.
  *
- * @throws DomainError `refused` if an action is not possible, `conflict` if other writers keep the repository locked
+ * @throws DomainError `refused` if an action is not possible, `conflict` if other writers keep the repository locked,
+ *   and what the guard throws
  */
 export function commitToBranch(
   context: ChangeContext,
   project: Project,
   committer: Committer,
   request: CommitRequest,
+  guard: PushGuard,
 ): Promise<Commit> {
   return changeProjectRepository(context, project, async (repository) => {
     const { branch } = request
     if (!isRefName(branch)) throw refused('The branch name is not a valid name of a branch')
     const tip = await findReference(repository, 'heads', branch)
     const base = await baseOf(repository, project, request, tip)
+    guard({
+      isDefault: base === undefined || branch === (project.defaultBranch ?? (await headBranch(repository))),
+      isFirst: base === undefined,
+      isForced: tip !== undefined && base !== tip,
+    })
     const commit = await commitOnto(repository, base, request, signaturesOf(context.core, committer, request))
     const oid = await repository.writeCommit(commit)
     if (base === undefined) await setHeadBranch(repository, branch)
@@ -109,11 +117,12 @@ export async function initializeRepository(
   author: Committer,
 ): Promise<Commit> {
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
-  return commitToBranch(context, project, author, {
+  const request: CommitRequest = {
     branch: project.defaultBranch ?? DEFAULT_BRANCH,
     message: 'Initial commit',
     actions: [{ action: 'create', filePath: 'README.md', content }],
-  })
+  }
+  return commitToBranch(context, project, author, request, noPushGuard)
 }
 
 /** Returns the parent of the new commit, or `undefined` for the first commit of the repository. */

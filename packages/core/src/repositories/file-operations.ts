@@ -9,9 +9,10 @@ import { invalidCursor, type KeysetPage, type KeysetRequest, keysetInput, type P
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
 import type { CallLimit } from '../operations/call-limit.ts'
-import { query, type StepsContext, steps } from '../operations/operation.ts'
+import { type Authorized, query, type StepsContext, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { isAnonymous, rateOf } from '../settings/rate-of.ts'
+import { pushGuard } from './branch-protection.ts'
 import { commitInput, pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import { commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository } from './project-repository.ts'
@@ -201,17 +202,18 @@ export const getRawBlob: typeof getBlob = { ...getBlob, limits: rawLimits(({ sha
 
 type FileChange = z.output<z.ZodObject<typeof commitInput>> & CommitAction
 
-async function changeFile(context: StepsContext & { subject: Project }, change: FileChange): Promise<ChangedFile> {
+async function changeFile(context: StepsContext & Authorized<Project>, change: FileChange): Promise<ChangedFile> {
   const { subject } = context
   const segments = segmentsOf(change.filePath)
   if (segments === undefined) throw refused('The file path is not a valid path of a file in a repository')
-  await commitToBranch(context, subject, await requireCommitter(context), {
+  const request = {
     branch: change.branch,
     message: change.commitMessage,
     actions: [change],
     start: change.startBranch || undefined,
     authorName: change.authorName || undefined,
     authorEmail: change.authorEmail || undefined,
-  })
+  }
+  await commitToBranch(context, subject, await requireCommitter(context), request, await pushGuard(context))
   return { path: segments.join('/'), branch: change.branch }
 }

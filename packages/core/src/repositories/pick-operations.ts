@@ -10,8 +10,9 @@ import { DomainError, notFound } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
-import { type StepsContext, steps } from '../operations/operation.ts'
+import { type Authorized, type StepsContext, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { pushGuard } from './branch-protection.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject, titleOf } from './commit.ts'
 import { MAX_MESSAGE_LENGTH, requireCommitter, revision } from './commit-operations.ts'
@@ -75,7 +76,7 @@ const revert: PickMode = {
 }
 
 async function pick(
-  context: StepsContext & { readonly subject: Project },
+  context: StepsContext & Authorized<Project>,
   { sha, branch, dryRun }: z.output<z.ZodObject<typeof pickInput>>,
   mode: PickMode,
 ): Promise<PickedCommit> {
@@ -86,6 +87,8 @@ async function pick(
   if (repository === undefined || oid === undefined) throw notFound('Commit')
   if (!isRefName(branch)) throw refused('The branch refname is invalid')
   const commit: HistoryCommit = { oid, ...(await repository.git.commit(oid)) }
+  const guard = await pushGuard(context)
+  guard({ isDefault: branch === repository.defaultBranch })
   if (dryRun) {
     await mergedOnto(repository.git, await tipOf(repository.git, branch), commit, mode)
     return { commit: undefined }

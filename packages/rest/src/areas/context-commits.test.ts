@@ -19,7 +19,7 @@ beforeEach(async () => {
   const mira = await world.user('mira')
   token = await server.tokenOf(mira)
   const tools = await world.project('tools', await world.group('ops', { visibility: 'public' }), 'public')
-  await world.member(tools, mira, accessLevels.developer)
+  await world.member(tools, mira, accessLevels.maintainer)
   const commit = async (filePath: string, commitMessage: string) => {
     const actions = [{ action: 'create', filePath, content: 'x' }]
     const draft = { project: tools.id, branch: 'main', commitMessage, actions, authorName: 'Mira Holt' }

@@ -21,7 +21,7 @@ beforeEach(async () => {
   tools = await world.project('tools', ops)
   site = await world.project('site', ops)
   for (const project of [tools, site]) {
-    await world.member(project, mira, accessLevels.developer)
+    await world.member(project, mira, accessLevels.maintainer)
     for (const title of ['First', 'Second']) await world.perform(mira, createIssue, { project: project.id, title })
   }
   await commit('main', 'Begin')

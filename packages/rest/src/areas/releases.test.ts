@@ -10,7 +10,7 @@ test('a guest who may not read the repository finds its tags nowhere in a releas
   const [mira, noor] = [await world.user('mira'), await world.user('noor')]
   const tools = await world.project('tools', await world.group('ops'))
   const project = tools.id
-  await world.member(tools, mira, accessLevels.developer)
+  await world.member(tools, mira, accessLevels.maintainer)
   await world.member(tools, noor, accessLevels.guest)
   const actions = [{ action: 'create', filePath: 'a.txt', content: 'a' }]
   await world.perform(mira, createCommit, { project, branch: 'main', commitMessage: 'Begin', actions })

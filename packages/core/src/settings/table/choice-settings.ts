@@ -15,8 +15,9 @@ const languages =
 export const choiceSettings = {
   default_branch_protection: typed(
     anyOf(2, [0, 1, 2, 3, 4]),
-    stored(
-      'Deprecated: the protection of new default branches. 0: none, 1: partial, 2: full, 3: no pushes of developers, 4: full after the first push.',
+    inForce(
+      'Deprecated: the protection of default branches. 0: none; 1: Developers may push and merge, but not overwrite; 2: Maintainers only; 3: Developers may merge; 4: as 2, but Developers may push the first commit.',
+      'commits and merges into the default branch of projects of users; the value of new groups, which decides for their projects',
     ),
   ),
   rsa_key_restriction: typed(keySizes(1_024, 2_048, 3_072, 4_096), stored(KEYS)),

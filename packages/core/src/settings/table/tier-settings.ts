@@ -75,7 +75,10 @@ export const tierSettings = {
     }),
   ),
   geo_status_timeout: untyped(positive(10), stored("Seconds for the answer of another site's status.")),
-  group_owners_can_manage_default_branch_protection: typed(on(), stored('Whether owners may change that protection.')),
+  group_owners_can_manage_default_branch_protection: typed(
+    on(),
+    inForce('Whether the protection that groups set is in force.', 'commits and merges into the default branch'),
+  ),
   project_secrets_limit: untyped(from(0, 100), stored('Secrets of a project. 0: none.')),
   group_secrets_limit: untyped(from(0, 500), stored('Secrets of a group. 0: none.')),
   scan_execution_policies_action_limit: untyped(from(0, 0, 20), stored('Actions of a scan execution policy.')),

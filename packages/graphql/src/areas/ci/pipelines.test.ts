@@ -13,7 +13,7 @@ beforeEach(async () => {
   const { world } = server
   alice = await world.user('alice')
   app = await world.project('app', await world.group('acme'))
-  await world.member(app, alice, accessLevels.developer)
+  await world.member(app, alice, accessLevels.maintainer)
 })
 afterEach(() => server.close())
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
   bob = await world.user('bob')
   app = await world.project('app', await world.group('web'))
   await world.member(app, alice, accessLevels.reporter)
-  await world.member(app, bob, accessLevels.developer)
+  await world.member(app, bob, accessLevels.maintainer)
 })
 afterEach(() => server.close())
 

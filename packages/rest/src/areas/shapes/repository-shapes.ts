@@ -57,14 +57,14 @@ export const branchShape: Shape<Branch> = {
       web_url: z.string(),
     })
     .meta({ id: 'Branch' }),
-  of: ({ name, commit, isMerged, isDefault, canPush }, context) => ({
+  of: ({ name, commit, isMerged, isDefault, ...branch }, context) => ({
     name,
     commit: commitJson(commit, context),
     merged: isMerged,
-    protected: false,
-    developers_can_push: false,
-    developers_can_merge: false,
-    can_push: canPush,
+    protected: branch.isProtected,
+    developers_can_push: branch.developersCanPush,
+    developers_can_merge: branch.developersCanMerge,
+    can_push: branch.canPush,
     default: isDefault,
     web_url: `${context.externalUrl}/${commit.project.fullPath}/-/tree/${encodePath(name)}`,
   }),
