@@ -31,6 +31,7 @@ import { createSchema, printedSchema } from '../graphql/dist/index.js'
 import { observeRoutes } from '../observe/dist/index.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
+import { operationsList } from './core-operations.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
 import { settingsPage } from './settings-page.mjs'
@@ -238,7 +239,7 @@ const pages = {
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION, observeRoutes({})), null, 2)}\n`,
   'docs/schema.graphql': printedSchema(createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' })),
   'docs/rest-parameters.md': restParametersPage(),
-  'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,
+  'docs/core-operations.txt': operationsList(restOpenApi(areas, 'svc')),
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

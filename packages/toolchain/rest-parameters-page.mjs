@@ -31,7 +31,7 @@ ${table(
   marks.map((mark) => [mark, meanings[mark], String(parameters.filter((each) => each.mark === mark).length)]),
 )}
 
-Parameters that are not listed here and not in [openapi-core.json](openapi-core.json) are ignored, as on GitLab.
+Parameters that are not listed here and not in [core-operations.txt](core-operations.txt) are ignored, as on GitLab.
 
 ## Reasons
 
