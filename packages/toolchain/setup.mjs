@@ -29,11 +29,14 @@ run(
 )
 await import('./bundle.mjs')
 
-/** Installs the dependencies unless they were installed for the same lock file and the same Node. */
+/**
+ * Installs the dependencies unless they were installed for the same lock file and platform. They are the same for every Node, except
+ * for better-sqlite3, which `ensureNativeModules` tries out.
+ */
 function installDependencies() {
   const stampPath = join(root, 'node_modules/.cache/penstock-setup')
   const lock = readFileSync(join(root, 'package-lock.json'))
-  const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.version} ${process.platform}-${process.arch}`
+  const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`
   if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return
   console.log('Installing dependencies …')
   if (!npm(['ci', '--no-audit', '--no-fund'], headersOfRunningNode())) {
