@@ -1,6 +1,6 @@
 import { exportDecision, recordInstance } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
-import { type Input, rootKey, rootOf, withJobEvents } from '@penstock/forges'
+import { attemptsListedBy, type Input, type JobEnrichment, rootKey, rootOf, withJobEvents } from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
 import type { DurableOptions } from './durable-options.ts'
@@ -8,7 +8,7 @@ import { ExportHistory, type StoredPipelineHistory } from './export-history-stor
 import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
 import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from './intake-request.ts'
-import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichment } from './job-hook-store.ts'
+import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichments } from './job-hook-store.ts'
 import { insertRecords, type StoredRecord } from './record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
@@ -84,10 +84,7 @@ export class IntakeTransaction {
     const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
     this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
     const isTooLate = history.earlier !== undefined && options.reexport === 'none'
-    if (!isTooLate) {
-      await saveJobEnrichment(this.#tx, key, event, this.#nowMs)
-      this.#jobEnrichments.delete(key)
-    }
+    if (!isTooLate) await this.#saveJobEnrichments(key, [event])
     const reason = isTooLate
       ? `job hook of pipeline ${event.pipelineId}, which has been exported`
       : `job hook, kept for pipeline ${event.pipelineId}`
@@ -105,6 +102,7 @@ export class IntakeTransaction {
       return { kind: 'kept', code, reason, warnings }
     }
     if (decision.kind === 'skip') {
+      if (decision.code === 'not_final') await this.#saveJobEnrichments(pipeline, attemptsListedBy(input.record))
       const wantsReexport = decision.code === 'completed_again' && options.reexport === 'none'
       const hint = wantsReexport ? '; it has finished again; set exporter.reexport to export later completions' : ''
       return notEnqueued(decision.code, decision.reason + hint)
@@ -150,6 +148,11 @@ export class IntakeTransaction {
       upstreamScope && (await this.#history.rootOf(pipelineKey({ ...namespace, scope: upstreamScope }, upstreamId)))
     if (rootId) roots.set(key, rootId)
     return { ...history, roots }
+  }
+
+  async #saveJobEnrichments(pipeline: string, enrichments: readonly JobEnrichment[]): Promise<void> {
+    await saveJobEnrichments(this.#tx, pipeline, enrichments, this.#nowMs)
+    this.#jobEnrichments.delete(pipeline)
   }
 
   async #loadJobEnrichments(pipelines: readonly string[]): Promise<void> {

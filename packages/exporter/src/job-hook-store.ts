@@ -4,31 +4,64 @@ import type { ExporterTables } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>
 
+/** The maximum number of jobs of which a pipeline keeps enrichments. Those of further jobs are not stored. */
+const MAX_JOBS = 10_000
+/** Limits the parameters of one statement. */
+const JOBS_PER_STATEMENT = 1_000
+
 /**
- * Stores the enrichment of a job, merged with the one that is stored already.
+ * Stores enrichments of different jobs of a pipeline, merged with those that are stored already.
  * @param pipeline the key of the pipeline's row in `export_pipelines`
  */
-export async function saveJobEnrichment(
+export async function saveJobEnrichments(
   tx: Tx,
   pipeline: string,
-  enrichment: JobEnrichment,
+  enrichments: readonly JobEnrichment[],
   nowMs: number,
 ): Promise<void> {
-  const id = String(enrichment.jobId)
-  const row = await tx
+  for (let at = 0; at < enrichments.length; at += JOBS_PER_STATEMENT)
+    await saveSome(tx, pipeline, enrichments.slice(at, at + JOBS_PER_STATEMENT), nowMs)
+}
+
+async function saveSome(tx: Tx, pipeline: string, enrichments: readonly JobEnrichment[], nowMs: number): Promise<void> {
+  const ids = enrichments.map(({ jobId }) => String(jobId))
+  const stored = await tx
     .selectFrom('export_job_hooks')
-    .select('news')
+    .select(['job_id', 'news'])
     .where('pipeline', '=', pipeline)
-    .where('job_id', '=', id)
-    .executeTakeFirst()
-  const [earlier] = row === undefined ? [] : parseJobEnrichments(`[${row.news}]`, enrichment.pipelineId)
-  const merged = earlier === undefined ? enrichment : mergedJobEvents(earlier, enrichment)
-  const latest = { news: jobEnrichmentText(merged), seen_at_ms: nowMs }
+    .where('job_id', 'in', ids)
+    .execute()
+  const newsByJob = new Map(stored.map(({ job_id, news }) => [job_id, news]))
+  let room = newsByJob.size === ids.length ? 0 : await roomFor(tx, pipeline)
+  const rows = enrichments.flatMap((enrichment) => {
+    const job_id = String(enrichment.jobId)
+    const known = newsByJob.get(job_id)
+    if (known === undefined && room <= 0) return []
+    if (known === undefined) room -= 1
+    const [earlier] = known === undefined ? [] : parseJobEnrichments(`[${known}]`, enrichment.pipelineId)
+    const news = jobEnrichmentText(earlier === undefined ? enrichment : mergedJobEvents(earlier, enrichment))
+    return news === known ? [] : [{ pipeline, job_id, news, seen_at_ms: nowMs }]
+  })
+  if (rows.length === 0) return
   await tx
     .insertInto('export_job_hooks')
-    .values({ pipeline, job_id: id, ...latest })
-    .onConflict((conflict) => conflict.columns(['pipeline', 'job_id']).doUpdateSet(latest))
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['pipeline', 'job_id'])
+        .doUpdateSet(({ ref }) => ({ news: ref('excluded.news'), seen_at_ms: ref('excluded.seen_at_ms') })),
+    )
     .execute()
+}
+
+/** Returns how many further jobs of the pipeline may have an enrichment. */
+async function roomFor(tx: Tx, pipeline: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('export_job_hooks')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .where('pipeline', '=', pipeline)
+    .executeTakeFirstOrThrow()
+  return MAX_JOBS - Number(count)
 }
 
 /** Returns the enrichments of each pipeline as JSON for `parseJobEnrichments`; pipelines without any are left out. */

@@ -197,6 +197,40 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         ])
       })
 
+      test('includes attempts that only a hook of the unfinished pipeline lists', async () => {
+        const times = { created_at: '2026-02-11 09:20:14 UTC', started_at: '2026-02-11 09:20:15 UTC' }
+        const unit = { id: 7, name: 'unit', stage: 'test', ...times, status: 'running' }
+        const lint = { id: 6, name: 'lint', stage: 'test', ...times, status: 'success' }
+        await world.receive(hook({ id: 1, status: 'running', builds: [unit, lint] }))
+        const end = { finished_at: '2026-02-11 09:20:19 UTC', duration: 4, runner: { id: 4, description: 'shed' } }
+        const failed = { ...unit, ...end, status: 'failed', failure_reason: 'script_failure' }
+        await world.receive(hook({ id: 1, status: 'running', builds: [failed, lint] }))
+        await world.receive(hook({ id: 1, builds: [lint, { ...unit, id: 8, status: 'success' }] }))
+        expect((await recordAt(key(1)))?.jobs).toMatchObject([
+          { id: 6n, attempt: undefined },
+          {
+            id: 7n,
+            status: 'failed',
+            failureReason: 'script_failure',
+            finishedAtNs: 1_770_801_619_000_000_000n,
+            durationSeconds: 4,
+            runner: { description: 'shed' },
+            attempt: 1,
+            effective: false,
+          },
+          { id: 8n, attempt: 2, previousAttemptId: 7n, effective: true },
+        ])
+        expect(await world.db.read.selectFrom('export_job_hooks').selectAll().execute()).toEqual([])
+      })
+
+      test('keeps the attempts of at most 10,000 jobs of an unfinished pipeline', async () => {
+        const jobs = Array.from({ length: 10_001 }, (_, at) => at + 1)
+        await world.receive(hook({ id: 1, status: 'running', jobs }))
+        await world.receive(hook({ id: 1, status: 'running', jobs: [1, 10_001, 10_002] }))
+        const kept = await world.db.read.selectFrom('export_job_hooks').select('job_id').execute()
+        expect(kept.map(({ job_id }) => Number(job_id)).toSorted((a, b) => a - b)).toEqual(jobs.slice(0, 10_000))
+      })
+
       test('a later completion does not send such an attempt again', async () => {
         const replacing = await open({ options: { reexport: 'replace' } })
         const named = { build_name: 'unit', build_stage: 'test' }

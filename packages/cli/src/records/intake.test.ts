@@ -57,6 +57,28 @@ function intake(options: ConvertOptionsInput = {}) {
 const recordOf = (admission: Admission) => (admission as Admitted).record
 const reasonOf = (admission: Admission) => (admission.kind === 'skip' ? admission.reason : undefined)
 
+describe('attempts that only a hook of the unfinished pipeline lists', () => {
+  const running = { ...hook({ id: 1, status: 'running' }), builds: [{ id: 7, name: 'unit', status: 'failed' }] }
+  const finished = { ...hook({ id: 1 }), builds: [{ id: 8, name: 'unit', status: 'success' }] }
+  const attempts = [
+    { id: 7n, status: 'failed', attempt: 1, effective: false },
+    { id: 8n, status: 'success', attempt: 2, previousAttemptId: 7n, effective: true },
+  ]
+
+  test('are part of its record', () => {
+    const { admit } = intake()
+    expect(reasonOf(admit(running))).toContain('running')
+    expect(recordOf(admit(finished)).jobs).toMatchObject(attempts)
+  })
+
+  test('are part of its record if that comes first in files', () => {
+    const under = new Intake(resolveOptions({}), undefined, () => nowNs)
+    for (const body of [finished, running]) under.survey(body)
+    under.surveyed()
+    expect(recordOf(under.admit(finished)).jobs).toMatchObject(attempts)
+  })
+})
+
 describe('each pipeline is exported once', () => {
   test('a redelivery and a second completion are skipped', () => {
     const run = intake()

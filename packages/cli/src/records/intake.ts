@@ -1,4 +1,4 @@
-import { type ConvertOptions, hasTime, recordInstance } from '@penstock/converter'
+import { type ConvertOptions, exportDecision, hasTime, recordInstance } from '@penstock/converter'
 import {
   type Admitted as AdmittedRecord,
   admission,
@@ -7,6 +7,7 @@ import {
   withWarning,
 } from '@penstock/exporter'
 import {
+  attemptsListedBy,
   type Input,
   type JobEvent,
   type PipelineRecord,
@@ -81,7 +82,11 @@ export class Intake {
   /** Reads a body of the survey, before any body is admitted. Invalid bodies are ignored here, because `admit` refuses them. */
   survey(body: unknown): void {
     const input = this.#readable(body)
-    if (input?.kind === 'pipeline') this.#links.learnRecord(input.record)
+    if (input?.kind === 'pipeline') {
+      this.#links.learnRecord(input.record)
+      if (exportDecision(input.record, this.#options).kind === 'skip')
+        this.#keepAttempts(this.#surveyedJobEvents, input.record)
+    }
     if (input?.kind !== 'job') return
     this.#links.learnJobEvent(input.event)
     this.#surveyedJobEvents.add(recordInstance(input.event, this.#options), input.event)
@@ -139,7 +144,10 @@ export class Intake {
     const linked = { ...input, record: this.#links.completed(input.record) }
     const { root, ...admitted } = admission(linked, known, this.#options)
     this.#roots.set(key, root.id)
-    if (admitted.kind === 'skip') return admitted
+    if (admitted.kind === 'skip') {
+      if (admitted.code === 'not_final') this.#keepAttempts(this.#jobEvents, input.record)
+      return admitted
+    }
     const instance = recordInstance(input.record, this.#options)
     const events = [this.#jobEvents, this.#surveyedJobEvents].flatMap((all) => all.of(instance, input.record))
     const record = withJobEvents(admitted.record, events)
@@ -150,6 +158,12 @@ export class Intake {
       rootId: root.id,
       warnings: withWarning(admitted.warnings, timelessWarning),
     }
+  }
+
+  /** Keeps the attempts that an unfinished pipeline lists: the record of the finished one lacks those that were retried. */
+  #keepAttempts(events: JobEvents, record: PipelineRecord): void {
+    const instance = recordInstance(record, this.#options)
+    for (const attempt of attemptsListedBy(record)) events.add(instance, attempt)
   }
 
   #keyOf(record: PipelineRecord): string {

@@ -1,10 +1,13 @@
-import { type JobEvent, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/forges'
+import { type JobEnrichment, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
-/** Job hooks that wait for the hook of their pipeline: one event per job, merged from all its hooks. */
+/**
+ * Job hooks, and jobs in hooks of unfinished pipelines, that wait for the hook of the finished pipeline: one event per job, merged
+ * from all of them.
+ */
 export class JobEvents {
   /** The events by job, by `rootKey` of the pipeline. */
-  readonly #pipelines: RecentMap<string, Map<bigint, JobEvent>>
+  readonly #pipelines: RecentMap<string, Map<bigint, JobEnrichment>>
   readonly #capacity: number
 
   /**
@@ -16,9 +19,9 @@ export class JobEvents {
     this.#pipelines = new RecentMap({ entries: capacity, weight: { max: capacity, of: ({ size }) => size } })
   }
 
-  add(instance: string, event: JobEvent): void {
+  add(instance: string, event: JobEnrichment): void {
     const key = rootKey(instance, event.pipelineId)
-    const jobs = this.#pipelines.get(key) ?? new Map<bigint, JobEvent>()
+    const jobs = this.#pipelines.get(key) ?? new Map<bigint, JobEnrichment>()
     const earlier = jobs.get(event.jobId)
     if (earlier === undefined && jobs.size >= this.#capacity) return
     // Deleted while it changes, because the map counts the jobs when a pipeline is set and deleted.
@@ -27,11 +30,11 @@ export class JobEvents {
     this.#pipelines.set(key, jobs)
   }
 
-  has(instance: string, { pipelineId, jobId }: JobEvent): boolean {
+  has(instance: string, { pipelineId, jobId }: JobEnrichment): boolean {
     return this.#pipelines.get(rootKey(instance, pipelineId))?.has(jobId) === true
   }
 
-  of(instance: string, { id }: PipelineRecord): JobEvent[] {
+  of(instance: string, { id }: PipelineRecord): JobEnrichment[] {
     return [...(this.#pipelines.get(rootKey(instance, id))?.values() ?? [])]
   }
 }

@@ -41,8 +41,38 @@ export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, lat
 }
 
 /**
+ * Returns the attempts that a record of an unfinished pipeline lists. A later record may not list them any more, because they
+ * were retried. Their numbers are left out: they were counted within this record.
+ */
+export function attemptsListedBy({ id, jobs, jobsUnreadable }: PipelineRecord): JobEnrichment[] {
+  if (jobsUnreadable) return []
+  return jobs.flatMap((job) => (job.bridge ? [] : [toEnrichment(id, job)]))
+}
+
+function toEnrichment(pipelineId: bigint, job: JobRecord): JobEnrichment {
+  return {
+    pipelineId,
+    jobId: job.id,
+    name: job.name,
+    stage: job.stage,
+    status: job.status,
+    createdAtNs: job.createdAtNs,
+    startedAtNs: job.startedAtNs,
+    finishedAtNs: job.finishedAtNs,
+    durationSeconds: isFinished(job.status) ? job.durationSeconds : undefined,
+    queuedSeconds: job.queuedSeconds,
+    allowFailure: job.allowFailure,
+    user: job.user,
+    failureReason: job.failureReason,
+    retriesCount: undefined,
+    runner: job.runner,
+    environment: job.environment,
+  }
+}
+
+/**
  * Returns the record with what job hooks add: missing attempt numbers, runners, environments and failure reasons, and the
- * attempts that the record does not list because they were retried. `events` are in order of arrival; events of other
+ * attempts that the record does not list because they were retried. `events` may also come from `attemptsListedBy`; they are in order of arrival, and events of other
  * pipelines are ignored.
  */
 export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
