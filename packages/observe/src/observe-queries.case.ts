@@ -288,6 +288,24 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
 
     test('traces, page by page', () => sameList(tracesOf({})))
 
+    test('traces of pipelines say which run they are, and how many of its jobs failed', async () => {
+      const runs = (await expected.queries.runs({ limit: 200 }, budget())).items
+      const byTrace = new Map(runs.toReversed().map((run) => [run.trace_id, run]))
+      const traces = await all((after) => store.queries.traces({ limit: 100, after }, budget()))
+      expect(traces.some(({ run }) => run === null)).toBe(true)
+      expect(traces.some(({ run, errors }) => run !== null && run.jobs_failed > 0 && run.jobs_failed < errors)).toBe(
+        true,
+      )
+      for (const { trace_id, run } of traces) {
+        const of = byTrace.get(trace_id)
+        if (of === undefined) expect([trace_id, run]).toEqual([trace_id, null])
+        else {
+          const { project, name, pipeline_id, ref, status, jobs_failed } = of
+          expect([trace_id, run]).toEqual([trace_id, { project, name, pipeline_id, ref, status, jobs_failed }])
+        }
+      }
+    })
+
     test.each([
       ['of a service', { service: 'bank' }],
       ['with errors', { hasErrors: true }],

@@ -226,6 +226,7 @@ describe('queries', () => {
         errors: 1,
         services: ['shop', 'till'],
         root: { name: 'buy', service: 'shop', status_code: 0 },
+        run: null,
       },
     ])
   })

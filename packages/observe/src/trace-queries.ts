@@ -2,6 +2,7 @@ import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { type Kysely, sql } from 'kysely'
 import { WHOLE_TRACE } from './arrival-store.ts'
 import type { Page, Position } from './cursor.ts'
+import type { RunSummary } from './pipeline-queries.ts'
 import { AnswerTooLarge, type ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
@@ -19,11 +20,19 @@ export interface TraceSummary {
   readonly end_time_unix_nano: string
   /** The number of spans received; the oldest of them may have been deleted. */
   readonly spans: number
+  /** The number of spans with the status error. A failed job makes the spans above it fail too, so `run` has the number of failed jobs. */
   readonly errors: number
   readonly services: readonly string[]
   /** The earliest span without a parent; `null` until one arrives. */
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
+  /** The pipeline run at the root of the trace; `null` if it is the trace of something else. */
+  readonly run: TraceRun | null
 }
+
+/** What a list of traces says about a pipeline run. */
+export type TraceRun = Pick<RunSummary, (typeof traceRunColumns)[number]>
+
+export const traceRunColumns = ['project', 'name', 'pipeline_id', 'ref', 'status', 'jobs_failed'] as const
 
 /** Returns traces, the latest start first. */
 export async function listTraces(
@@ -40,7 +49,8 @@ export async function listTraces(
     const { position_ns: _, ...trace } = match
     const position = positionOf(match)
     const services = await servicesOf(db, trace.trace_id, position)
-    const item = { ...trace, services, root: await rootOf(db, trace.trace_id) }
+    const [root, run] = [await rootOf(db, trace.trace_id), await runOf(db, trace.trace_id)]
+    const item = { ...trace, services, root, run }
     if (!budget.take(item, position)) return { items, next: last }
     items.push(item)
     last = position
@@ -78,4 +88,18 @@ async function rootOf(db: Kysely<ObserveTables>, traceId: string): Promise<Trace
     .limit(1)
     .executeTakeFirst()
   return root ?? null
+}
+
+async function runOf(db: Kysely<ObserveTables>, traceId: string): Promise<TraceRun | null> {
+  const run = await db
+    .selectFrom('pipeline_runs')
+    .select(traceRunColumns)
+    .where('trace_id', '=', traceId)
+    .where('is_child', '=', 0)
+    // The first run of a trace is that of its root, as of a single trace.
+    .orderBy('start_ns')
+    .orderBy('span_id')
+    .limit(1)
+    .executeTakeFirst()
+  return run ?? null
 }

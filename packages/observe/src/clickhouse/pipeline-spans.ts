@@ -82,6 +82,12 @@ export async function readPipelinesWhere(
   return found
 }
 
+/** Sorts the runs of one trace. The first one is that of the root. */
+export const rootFirst = ({ summary: a }: DerivedPipeline, { summary: b }: DerivedPipeline): number =>
+  Number(a.is_child) - Number(b.is_child) ||
+  Number(BigInt(a.start_ns) - BigInt(b.start_ns)) ||
+  (a.span_id < b.span_id ? -1 : 1)
+
 /** Returns the key of a run among all runs. */
 export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
   `${trace_id} ${span_id}`

@@ -37,7 +37,7 @@ import type { DerivedHistory } from './derived-history.ts'
 import { TRACES } from './exporter-schema.ts'
 import { type TextMap, toKeyValues } from './otlp-json.ts'
 import type { RunSource } from './pipeline-source.ts'
-import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere } from './pipeline-spans.ts'
+import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere, rootFirst } from './pipeline-spans.ts'
 import type { Source } from './source.ts'
 import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
 
@@ -199,12 +199,7 @@ export async function findPipeline(source: Source, traceId: string): Promise<Der
   const times = await timesOfTraces(db, schema, [traceId])
   if (times === undefined) return undefined
   const runs = [...(await readPipelines(db, pipelines.spans, { ids: [traceId], ...times })).values()]
-  return runs.sort(
-    ({ summary: a }, { summary: b }) =>
-      Number(a.is_child) - Number(b.is_child) ||
-      Number(BigInt(a.start_ns) - BigInt(b.start_ns)) ||
-      (a.span_id < b.span_id ? -1 : 1),
-  )[0]
+  return runs.sort(rootFirst)[0]
 }
 
 export async function findFacets(

@@ -1,12 +1,14 @@
 import type { Page, Position } from '../cursor.ts'
 import { jsonLength } from '../json-bytes.ts'
+import type { RunSummary } from '../pipeline-queries.ts'
 import { AnswerTooLarge, type ResponseBudget } from '../response-budget.ts'
-import type { TraceQuery, TraceSummary } from '../trace-queries.ts'
+import type { TraceQuery, TraceRun, TraceSummary } from '../trace-queries.ts'
 import type { TraceSpansPage, TraceSpansQuery } from '../trace-spans.ts'
 import { backwards } from './backwards.ts'
 import type { Parameters } from './clickhouse-client.ts'
 import { TRACES } from './exporter-schema.ts'
 import { attributesPart, spanKinds, statusCodes, type TextMap, withoutDefaults } from './otlp-json.ts'
+import { type DerivedPipeline, readPipelines, rootFirst } from './pipeline-spans.ts'
 import type { Source } from './source.ts'
 import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
 import { LIST_KEYS } from './view-tables.ts'
@@ -64,13 +66,14 @@ export async function listTraces(
   let last: Position | undefined
   for await (const { rows, next } of places) {
     const traces = await readTraces(source, rows, service)
+    const runs = await readRuns(source, rows)
     for (const { ns, trace_id } of rows) {
       const trace = traces.get(trace_id)
       // A trace that began before this window is listed where it began.
       if (trace === undefined || (service === undefined ? trace.start_ns : trace.service_ns) !== ns) continue
       const durationNs = BigInt(trace.end_ns) - BigInt(trace.start_ns)
       if ((minDurationNs !== undefined && durationNs < minDurationNs) || (hasErrors && trace.errors === '0')) continue
-      const summary = toSummary(trace)
+      const summary = { ...toSummary(trace), run: toTraceRun(runs.get(trace_id)) }
       if (items.length === limit || !budget.take(summary, [ns, trace_id])) return { items, next: last }
       items.push(summary)
       last = [ns, trace_id]
@@ -186,13 +189,33 @@ async function readTraces(
   return new Map(rows.map((row) => [row.trace_id, row]))
 }
 
-const toSummary = ({ trace_id, start_ns, end_ns, spans, errors, services, roots, root }: TraceRow): TraceSummary => ({
-  trace_id,
-  start_time_unix_nano: start_ns,
-  end_time_unix_nano: end_ns,
-  spans: Number(spans),
-  errors: Number(errors),
-  services,
+/** Returns the pipeline runs at the roots of traces, by the ids of the traces. */
+async function readRuns(
+  { db, schema, pipelines }: Source,
+  places: readonly TracePlace[],
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const ids = places.map(({ trace_id }) => trace_id)
+  const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+  const found: ReadonlyMap<string, DerivedPipeline> =
+    times === undefined ? new Map() : await readPipelines(db, pipelines.spans, { ids, ...times })
+  const byTrace = new Map<string, RunSummary>()
+  for (const { summary } of [...found.values()].sort(rootFirst).reverse()) byTrace.set(summary.trace_id, summary)
+  return byTrace
+}
+
+const toTraceRun = (run: RunSummary | undefined): TraceRun | null => {
+  if (run === undefined || run.is_child) return null
+  const { project, name, pipeline_id, ref, status, jobs_failed } = run
+  return { project, name, pipeline_id, ref, status, jobs_failed }
+}
+
+const toSummary = ({ roots, root, ...row }: TraceRow): Omit<TraceSummary, 'run'> => ({
+  trace_id: row.trace_id,
+  start_time_unix_nano: row.start_ns,
+  end_time_unix_nano: row.end_ns,
+  spans: Number(row.spans),
+  errors: Number(row.errors),
+  services: row.services,
   root: roots === '0' ? null : { name: root[0], service: root[1], status_code: statusCodes[root[2]] ?? 0 },
 })
 

@@ -1,4 +1,5 @@
 import { getJson, getPage, type Page, type Query } from './client.ts'
+import type { PipelineRun } from './pipelines.ts'
 
 /** A trace in a list. */
 export interface TraceSummary {
@@ -9,6 +10,8 @@ export interface TraceSummary {
   readonly errors: number
   readonly services: readonly string[]
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
+  /** The pipeline run at the root; null if the trace is of something else. */
+  readonly run: Pick<PipelineRun, 'project' | 'name' | 'pipeline_id' | 'ref' | 'status' | 'jobs_failed'> | null
 }
 
 /** Returns a page of traces, the latest start first. */

@@ -15,6 +15,7 @@ import { place } from '../../location.ts'
 import { Scatter } from './scatter.tsx'
 import { traceColumns, traceSeconds } from './trace-columns.tsx'
 import { attributeConditions, nanosecondsOfText } from './trace-filters.ts'
+import { traceErrors, traceName } from './trace-words.ts'
 
 const PAGE_SIZE = 100
 const FILTERS = ['service', 'status', 'attribute', 'longer'] as const
@@ -72,7 +73,7 @@ export default function TracesPage() {
 }
 
 function summaryOf(traces: readonly TraceSummary[], hasMore: boolean): string {
-  const failed = traces.filter(({ errors }) => errors > 0).length
+  const failed = traces.filter((trace) => traceErrors(trace) > 0).length
   const count = `${numberText(traces.length)} ${traces.length === 1 ? 'trace' : 'traces'}`
   return `${hasMore ? `The latest ${count}` : count}, ${failed} with errors`
 }
@@ -94,12 +95,12 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
       <p class="note csv">
         <CsvButton
           table="Traces"
-          headers={['trace_id', 'name', 'services', 'started', 'duration_seconds', 'spans', 'errors']}
+          headers={['trace_id', 'name', 'ref', 'services', 'started', 'duration_seconds', 'spans', 'errors']}
           rows={() =>
             (traces.data ?? []).map((trace) => [
-              ...[trace.trace_id, trace.root?.name, trace.services.join(' ')],
+              ...[trace.trace_id, traceName(trace), trace.run?.ref, trace.services.join(' ')],
               new Date(millisecondsOf(trace.start_time_unix_nano)).toISOString(),
-              ...[traceSeconds(trace), trace.spans, trace.errors],
+              ...[traceSeconds(trace), trace.spans, traceErrors(trace)],
             ])
           }
         />

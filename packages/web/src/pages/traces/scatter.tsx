@@ -7,6 +7,7 @@ import { nowMs } from '../../components/now.ts'
 import { localText, millisecondsOf } from '../../components/time.ts'
 import { navigate } from '../../location.ts'
 import { traceSeconds } from './trace-columns.tsx'
+import { traceErrors, traceName } from './trace-words.ts'
 import './traces.css'
 
 /** The traces of the table by start and duration. The table has the same numbers. */
@@ -22,7 +23,7 @@ export function Scatter({ traces }: { readonly traces: readonly TraceSummary[] }
         <span class="key">
           {trace === undefined
             ? 'Select a point to open its trace; failed ones are red and larger'
-            : `${trace.root?.name.slice(0, 80) ?? trace.trace_id.slice(0, 8)}, ${durationText(traceSeconds(trace))}, ${localText(millisecondsOf(trace.start_time_unix_nano), 'second', nowMs.value)}`}
+            : `${traceName(trace).slice(0, 80)}, ${durationText(traceSeconds(trace))}, ${localText(millisecondsOf(trace.start_time_unix_nano), 'second', nowMs.value)}`}
         </span>
       </h3>
       <Chart
@@ -42,7 +43,7 @@ const LEAST_SECONDS = 1e-6
 
 function specOf(traces: readonly TraceSummary[]): ChartSpec {
   const valuesOf = (hasErrors: boolean) =>
-    traces.map((trace) => (trace.errors > 0 === hasErrors ? Math.max(LEAST_SECONDS, traceSeconds(trace)) : null))
+    traces.map((trace) => (traceErrors(trace) > 0 === hasErrors ? Math.max(LEAST_SECONDS, traceSeconds(trace)) : null))
   return {
     height: 170,
     times: traces.map(({ start_time_unix_nano }) => millisecondsOf(start_time_unix_nano)),

@@ -3,6 +3,7 @@ import type { Column } from '../../components/data-table.tsx'
 import { LongName } from '../../components/long-name.tsx'
 import { FailedCount } from '../../components/status.tsx'
 import { Ago, Duration, numberText } from '../../components/text.tsx'
+import { traceErrors, traceName } from './trace-words.ts'
 
 /** Returns the seconds from the first start to the last end of a trace. */
 export function traceSeconds(trace: Pick<TraceSummary, 'start_time_unix_nano' | 'end_time_unix_nano'>): number {
@@ -15,10 +16,17 @@ export const traceColumns: readonly Column<TraceSummary>[] = [
     id: 'name',
     header: 'Trace',
     isRowHeader: true,
-    cell: ({ trace_id, root }) => (
-      <a class="strong" href={`/traces/${encodeURIComponent(trace_id)}`} title={trace_id}>
-        <LongName text={root === null ? trace_id.slice(0, 16) : root.name || '(no name)'} />
-      </a>
+    cell: (trace) => (
+      <>
+        <a class="strong" href={`/traces/${encodeURIComponent(trace.trace_id)}`} title={trace.trace_id}>
+          <LongName text={traceName(trace)} />
+        </a>
+        {trace.run?.ref == null ? null : (
+          <span class="of soft">
+            <LongName text={trace.run.ref} />
+          </span>
+        )}
+      </>
     ),
   },
   {
@@ -55,5 +63,10 @@ export const traceColumns: readonly Column<TraceSummary>[] = [
     isNumeric: true,
     cell: ({ spans }) => numberText(spans),
   },
-  { id: 'errors', header: 'Errors', isNumeric: true, cell: ({ errors }) => <FailedCount count={errors} /> },
+  { id: 'errors', header: 'Errors', isNumeric: true, cell: (trace) => <ErrorCount trace={trace} /> },
 ]
+
+function ErrorCount({ trace }: { readonly trace: TraceSummary }) {
+  const isAllowed = trace.run !== null && trace.run.status === 'success'
+  return <FailedCount count={traceErrors(trace)} meaning={isAllowed ? 'warning' : 'failed'} />
+}
