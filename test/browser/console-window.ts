@@ -76,7 +76,8 @@ export async function violations(page: Page): Promise<string[]> {
   return [...light, ...(await violationsIn(page, 'dark', { runOnly: { type: 'rule', values: colorRules } }))]
 }
 
-async function violationsIn(
+/** Returns the serious and critical violations in one color scheme. */
+export async function violationsIn(
   page: Page,
   colorScheme: 'light' | 'dark',
   options: Parameters<AxeBuilder['options']>[0],

@@ -144,6 +144,19 @@ body { display: flex; flex-direction: column; height: 100vh }
 .who { font: 14px/1.4 sans-serif; margin: 0; padding: .4rem 1rem; background: #f4f4f4; color: #222 }
 #explorer { flex: 1; min-height: 0 }
 .graphiql-container { height: 100% !important }
+/* The dark colors of the editor for line numbers and comments have too little contrast. */
+.vs-dark .line-numbers { color: #9aa0aa !important }
+.vs-dark .mtk8 { color: #86b376 !important }
+@media (max-width: 720px) {
+  body { height: auto; min-height: 100vh }
+  #explorer { flex: none; height: max(100vh, 900px) }
+  .graphiql-container:has(> .graphiql-sidebar), .graphiql-container .graphiql-main { flex-direction: column }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: 100% }
+  .graphiql-container .graphiql-sidebar > [style*="margin-top"] { margin: 0 0 0 auto !important }
+  .graphiql-container .graphiql-sessions { margin: 0 8px 8px }
+  .graphiql-container #graphiql-session { flex-direction: column }
+  .graphiql-container .graphiql-logo, .graphiql-container .graphiql-horizontal-drag-bar { display: none }
+}
 `
 
 const BEFORE = `
