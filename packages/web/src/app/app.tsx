@@ -5,7 +5,7 @@ import { ApiError } from '../api/client.ts'
 import { Failure, NoStore, useDelayed } from '../components/page-states.tsx'
 import { navigate, place } from '../location.ts'
 import { type Route, routeOf } from '../routes.ts'
-import { pageAddress } from './kept-filters.ts'
+import { keptFilters } from './kept-filters.ts'
 import { type KeyBinding, useKeys } from './keys.ts'
 import { KeysDialog } from './keys-dialog.tsx'
 import { Navigation } from './navigation.tsx'
@@ -22,7 +22,7 @@ export function App() {
 const goToKeys: readonly KeyBinding[] = consolePages.flatMap((page) => {
   const { title, navigation } = page
   if (navigation === undefined) return []
-  const run = () => navigate(pageAddress(page, place.peek().query))
+  const run = () => navigate(keptFilters.addressOf(page, place.peek()))
   return [{ keys: `g ${navigation.key}`, label: `Go to ${title}`, run }]
 })
 
@@ -122,7 +122,7 @@ function NotFound() {
     <>
       <Head title="Nothing at this address" />
       <p>
-        <a href="/pipelines">Go to Pipelines</a>
+        <a href={keptFilters.addressOfPath('/pipelines', place.value)}>Go to Pipelines</a>
       </p>
     </>
   )

@@ -4,7 +4,7 @@ import { type ConsolePage, consolePages } from '../../console-pages.js'
 import { StatusIcon } from '../components/status.tsx'
 import { place } from '../location.ts'
 import { Icon, Mark } from './icons.tsx'
-import { pageAddress } from './kept-filters.ts'
+import { keptFilters } from './kept-filters.ts'
 import { useRefusedClients } from './refused-clients.ts'
 import { section, sectionOf } from './section.ts'
 import { session, signOut } from './session.ts'
@@ -55,7 +55,7 @@ export function Navigation() {
 }
 
 function Links({ group }: { readonly group: Group }) {
-  const { path, query } = place.value
+  const { path } = place.value
   const current = sectionOf(path, section.value)
   const list = useRef<HTMLUListElement>(null)
   // On a narrow screen the links are a strip that scrolls sideways.
@@ -71,7 +71,7 @@ function Links({ group }: { readonly group: Group }) {
         return (
           <li key={target}>
             <a
-              href={pageAddress(page, query)}
+              href={keptFilters.addressOf(page, place.value)}
               aria-current={target === current ? (path === current ? 'page' : 'true') : undefined}
             >
               <Icon name={navigation.icon} />

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { type Comparison, getComparison } from '../../api/compare.ts'
 import { listPipelines, type PipelineRun } from '../../api/pipelines.ts'
+import { keptFilters } from '../../app/kept-filters.ts'
 import { useKeys } from '../../app/keys.ts'
 import { FilterBar, type Option, SelectFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
@@ -37,7 +38,7 @@ export default function ComparePage() {
       <div class="head">
         <div>
           <div class="crumbs">
-            <a href="/pipelines">Pipelines</a>
+            <a href={keptFilters.addressOfPath('/pipelines', place.value)}>Pipelines</a>
             <span aria-hidden="true">/</span>
             <bdi>{comparison.data?.a.project ?? 'two runs'}</bdi>
           </div>
@@ -74,7 +75,7 @@ export default function ComparePage() {
           <Blank
             title="Select two runs"
             action={
-              <a class="btn" href="/pipelines">
+              <a class="btn" href={keptFilters.addressOfPath('/pipelines', place.value)}>
                 Go to Pipelines
               </a>
             }
@@ -146,7 +147,7 @@ function NotStored() {
       <Blank
         title="One of these runs is not stored"
         action={
-          <a class="btn" href="/pipelines">
+          <a class="btn" href={keptFilters.addressOfPath('/pipelines', place.value)}>
             Go to Pipelines
           </a>
         }

@@ -123,7 +123,6 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
         </div>
       )}
       <div class="ins" aria-busy={isBusy}>
-        <Durations insights={insights} filters={{ project: query.get('project'), ref }} />
         <div class="ins-side">
           <Figures insights={insights} />
           {insights.findings.length === 0 ? null : (
@@ -139,6 +138,7 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
             </section>
           )}
         </div>
+        <Durations insights={insights} filters={{ project: query.get('project'), ref }} />
       </div>
       <SlowestJobs jobs={insights.slowest_jobs} runsLink={runsLink} />
       <div class="two">

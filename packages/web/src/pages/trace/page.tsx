@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { keptFilters } from '../../app/kept-filters.ts'
 import type { PageProps } from '../../app/page-props.ts'
 import { section } from '../../app/section.ts'
 import { Blank, Failure, Notice, useDelayed } from '../../components/page-states.tsx'
@@ -109,7 +110,7 @@ function NotStored({ traceId }: { readonly traceId: string }) {
     <Blank
       title="No such trace is stored"
       action={
-        <a class="btn" href="/pipelines">
+        <a class="btn" href={keptFilters.addressOfPath('/pipelines', place.value)}>
           Go to Pipelines
         </a>
       }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
+import { keptFilters } from '../../app/kept-filters.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration, numberText, Time } from '../../components/text.tsx'
+import { place } from '../../location.ts'
 import { pageUrl } from './forge-page.ts'
 import { runFacts } from './run-facts.ts'
 import type { TraceModel } from './trace-model.ts'
@@ -25,7 +27,9 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
       <div class="head">
         <div>
           <div class="crumbs">
-            <a href={isRun ? '/pipelines' : '/traces'}>{isRun ? 'Pipelines' : 'Traces'}</a>
+            <a href={keptFilters.addressOfPath(isRun ? '/pipelines' : '/traces', place.value)}>
+              {isRun ? 'Pipelines' : 'Traces'}
+            </a>
             <span aria-hidden="true">/</span>
             <bdi>{nameText((isRun ? facts?.project : root?.span.service) ?? traceId)}</bdi>
           </div>
