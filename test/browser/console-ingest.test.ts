@@ -26,6 +26,23 @@ const enforcement = (page: Page) => page.getByRole('switch', { name: 'Ingest enf
 /** Returns what a shell prints. The gateway is in this process, so nothing may block it meanwhile. */
 const printed = async (script: string) => (await promisify(execFile)('bash', ['-c', script])).stdout
 
+testWithChromium('the example of a new token sends a trace, and the dialog leads to it', async (browser) => {
+  const gateway = await startGateway()
+  const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('laptop')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  const use = page.getByRole('region', { name: 'Use it' })
+  await use.getByText('Nothing has arrived with this token yet.').waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(await printed(await use.locator('pre').first().innerText())).toMatch(/^HTTP\/1\.1 200 /)
+  await use.getByText('The trace has arrived.').waitFor()
+  await use.getByRole('link', { name: 'Open the trace' }).click()
+  await page.getByRole('heading', { level: 1, name: 'The token works.' }).waitFor()
+  await page.getByRole('treegrid', { name: 'Spans' }).waitFor()
+  expect([strayed, complaints()]).toEqual([[], []])
+})
+
 testWithChromium('an Admin sees who would be refused, confirms, and makes a token that works', async (browser) => {
   const gateway = await gatewayWithSink()
   expect([await send(gateway), await send(gateway), await send(gateway, undefined, HOSTILE)]).toEqual([200, 200, 200])
@@ -76,6 +93,8 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   expect(await use.innerText()).toContain(`Send OTLP over HTTP or gRPC to ${gateway.otlpUrl}.`)
   const texts = await use.locator('pre').allInnerTexts()
   expect(await printed(texts[0]!)).toMatch(/^HTTP\/1\.1 200 /)
+  // Without a store the dialog cannot know the trace, only that the token is used.
+  await use.getByText('The token was used for the first time.').waitFor()
   const headers = await printed(`${texts[1]}; printenv OTEL_EXPORTER_OTLP_HEADERS`)
   expect(headers).toBe(`Authorization=Bearer%20${value}\n`)
   await use.getByRole('button').first().click()

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Signal } from '../../api/management.ts'
-import { senderSettings } from './sender-settings.ts'
+import { EXAMPLE_SERVICE, senderSettings } from './sender-settings.ts'
 
 const URL_OF_TESTS = 'https://otlp.example:4318'
-const settingsOf = (signals: readonly Signal[], url = URL_OF_TESTS) => senderSettings(url, { token: 'psin_1', signals })
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const settingsOf = (signals: readonly Signal[], url = URL_OF_TESTS) =>
+  senderSettings(url, { token: 'psin_1', signals }, TRACE_ID)
 
 test('sets the variables of SDKs', () => {
   expect(settingsOf(['logs']).environment).toBe(`export OTEL_EXPORTER_OTLP_ENDPOINT=https://otlp.example:4318
@@ -25,8 +27,8 @@ function argumentsOf(command: string): string[] {
 }
 
 test.each([
-  [['traces', 'metrics', 'logs'], 'logs', 'resourceLogs'],
-  [['traces', 'metrics'], 'traces', 'resourceSpans'],
+  [['traces', 'metrics', 'logs'], 'traces', 'resourceSpans'],
+  [['metrics', 'logs'], 'logs', 'resourceLogs'],
   [['metrics'], 'metrics', 'resourceMetrics'],
 ] as const)('has a command for a token of %j', (signals, signal, member) => {
   const sent = argumentsOf(settingsOf(signals).command!)
@@ -35,6 +37,15 @@ test.each([
   expect(Object.keys(body)).toEqual([member])
   expect(JSON.stringify(body)).toMatch(/"\w*imeUnixNano":"1\d{18}"/)
   expect(sent.join(' ')).not.toContain('psin_1')
+})
+
+test('the command sends a whole span of the trace', () => {
+  const sent = argumentsOf(settingsOf(['traces']).command!)
+  const [{ resource, scopeSpans }] = JSON.parse(sent[sent.indexOf('-d') + 1]!).resourceSpans
+  const [span] = scopeSpans[0].spans
+  expect(resource.attributes).toEqual([{ key: 'service.name', value: { stringValue: EXAMPLE_SERVICE } }])
+  expect(span).toMatchObject({ traceId: TRACE_ID, name: 'The token works.', kind: 1 })
+  expect(span.spanId).toMatch(/^[0-9a-f]{16}$/)
 })
 
 test('has no command for a token of another signal, and quotes for the shell', () => {

@@ -10,31 +10,41 @@ export interface SenderSettings {
   readonly command: string | undefined
 }
 
-const RESOURCE = '"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"first-test"}}]}'
+/** The service that the example comes from. */
+export const EXAMPLE_SERVICE = 'first-test'
+const RESOURCE = `"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"${EXAMPLE_SERVICE}"}}]}`
 /** The shell replaces this by the current time in nanoseconds. It ends the single quotes for that. */
 const NOW = `'"$(date +%s)"'000000000`
 const randomHex = (bytes: number): string => `'"$(od -An -tx1 -N${bytes} /dev/urandom | tr -d ' \\n')"'`
 
-/** An item of each signal. A log record comes first, because it is found most easily. */
-const examples: readonly { readonly signal: Signal; readonly body: string }[] = [
-  {
-    signal: 'logs',
-    body: `{"resourceLogs":[{${RESOURCE},"scopeLogs":[{"logRecords":[{"timeUnixNano":"${NOW}","severityNumber":9,"body":{"stringValue":"The token works."}}]}]}]}`,
-  },
+/** An item of each signal. A trace comes first, because the console shows when it has arrived. */
+const examples: readonly { readonly signal: Signal; readonly body: (traceId: string) => string }[] = [
   {
     signal: 'traces',
-    body: `{"resourceSpans":[{${RESOURCE},"scopeSpans":[{"spans":[{"traceId":"${randomHex(16)}","spanId":"${randomHex(8)}","name":"The token works.","kind":1,"startTimeUnixNano":"${NOW}","endTimeUnixNano":"${NOW}"}]}]}]}`,
+    // Each call sends another span of the same trace.
+    body: (traceId) =>
+      `{"resourceSpans":[{${RESOURCE},"scopeSpans":[{"spans":[{"traceId":"${traceId}","spanId":"${randomHex(8)}","name":"The token works.","kind":1,"startTimeUnixNano":"${NOW}","endTimeUnixNano":"${NOW}"}]}]}]}`,
+  },
+  {
+    signal: 'logs',
+    body: () =>
+      `{"resourceLogs":[{${RESOURCE},"scopeLogs":[{"logRecords":[{"timeUnixNano":"${NOW}","severityNumber":9,"body":{"stringValue":"The token works."}}]}]}]}`,
   },
   {
     signal: 'metrics',
-    body: `{"resourceMetrics":[{${RESOURCE},"scopeMetrics":[{"metrics":[{"name":"token.works","gauge":{"dataPoints":[{"timeUnixNano":"${NOW}","asInt":"1"}]}}]}]}]}`,
+    body: () =>
+      `{"resourceMetrics":[{${RESOURCE},"scopeMetrics":[{"metrics":[{"name":"token.works","gauge":{"dataPoints":[{"timeUnixNano":"${NOW}","asInt":"1"}]}}]}]}]}`,
   },
 ]
 
-/** @param url the base URL of OTLP/HTTP, without a slash at the end */
+/**
+ * @param url the base URL of OTLP/HTTP, without a slash at the end
+ * @param traceId the id of the trace that the example sends
+ */
 export function senderSettings(
   url: string,
   { token, signals }: { readonly token: string; readonly signals: readonly Signal[] },
+  traceId: string,
 ): SenderSettings {
   const example = examples.find(({ signal }) => signals.includes(signal))
   return {
@@ -57,7 +67,7 @@ export function senderSettings(
         // curl reads the header from a file descriptor, so that the token is in no list of processes.
         `curl -sS -i -K <(printf 'header = "Authorization: Bearer %s"' ${quoted(token)})`,
         "-H 'Content-Type: application/json'",
-        `-d '${example.body}'`,
+        `-d '${example.body(traceId)}'`,
         quoted(`${url}/v1/${example.signal}`),
       ].join(' '),
   }

@@ -5,6 +5,7 @@ import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Notice } from '../../components/page-states.tsx'
 import { Snippet } from '../../components/snippet.tsx'
 import { Ago, Time } from '../../components/text.tsx'
+import { Arrival, newTraceId } from './arrival.tsx'
 import { EditTokenDialog } from './edit-token-dialog.tsx'
 import { createToken, revokeToken } from './management-api.ts'
 import { ProblemNotice } from './problem-notice.tsx'
@@ -131,14 +132,20 @@ function CreatedDialog({ created, replaced, onClose }: CreatedDialogProps) {
 /** Where to send telemetry with a new token, and settings of senders to copy. */
 function SenderSettingsList({ created }: { readonly created: CreatedToken }) {
   const url = session.value?.ingest.otlp_url
+  const [traceId] = useState(newTraceId)
   if (url === undefined) return null
-  const { environment, collector, command } = senderSettings(url, created)
+  const { environment, collector, command } = senderSettings(url, created, traceId)
   return (
     <section class="sender" aria-label="Use it">
       <p>
         Send OTLP over HTTP or gRPC to <code>{url}</code>.
       </p>
-      {command === undefined ? null : <Snippet label="Try it with curl, in bash or zsh" text={command} />}
+      {command === undefined ? null : (
+        <>
+          <Snippet label="Try it with curl, in bash or zsh" text={command} />
+          <Arrival tokenId={created.id} traceId={created.signals.includes('traces') ? traceId : null} />
+        </>
+      )}
       <Snippet label="Environment of an OpenTelemetry SDK" text={environment} />
       <Snippet label="Exporter of a collector" text={collector} />
     </section>
