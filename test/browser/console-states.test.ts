@@ -125,7 +125,8 @@ testWithChromium('without a store each page says so, and Ingest and API keys wor
     await page.goto(gateway.managementUrl + path)
     await page.getByRole('heading', { level: 1, name: heading }).waitFor()
     await page.getByRole('heading', { name: 'Telemetry goes to your upstream' }).waitFor()
-    await page.getByText('PENSTOCK_UPSTREAM').waitFor()
+    for (const name of ['PENSTOCK_UPSTREAM', 'PENSTOCK_OBSERVE_URL'])
+      await page.getByText(name, { exact: true }).waitFor()
   }
   expect(await violations(page)).toEqual([])
   await page.getByRole('link', { name: 'Go to Ingest' }).click()

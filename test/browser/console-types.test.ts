@@ -12,6 +12,7 @@ import type {
 } from '../../packages/gateway/src/tokens/token-json.ts'
 import type { comparisonShape, insightsShape } from '../../packages/observe/src/insights/insights-shapes.ts'
 import type { StoredLogRecord } from '../../packages/observe/src/log-queries.ts'
+import type { MetricIntervals } from '../../packages/observe/src/metric-intervals.ts'
 import type { MetricName, StoredMetric } from '../../packages/observe/src/metric-queries.ts'
 import type { facets, runJson } from '../../packages/observe/src/pipeline-routes.ts'
 import type { ServiceSummary } from '../../packages/observe/src/service-queries.ts'
@@ -61,6 +62,7 @@ describe('the console reads answers of the Observe API', () => {
     expectTypeOf<ServiceSummary>().toExtend<traces.ServiceSummary>()
     expectTypeOf<StoredLogRecord>().toExtend<logs.StoredLogRecord>()
     expectTypeOf<MetricName>().toExtend<metrics.MetricName>()
+    expectTypeOf<MetricIntervals>().toExtend<metrics.MetricIntervals>()
     expectTypeOf<StoredMetric>().toExtend<metrics.StoredMetric>()
   })
 })

@@ -99,6 +99,10 @@ const queries: Readonly<Record<string, readonly [Queries, number]>> = {
     { kind: 'logRecords', filter: { ...range, text: 'no such text', limit: 100 } },
     SEARCH_MS,
   ],
+  'a histogram by interval': [
+    { kind: 'metricIntervals', filter: { ...range, name: metricName, intervalSeconds: 21_600, maxGroups: 6 } },
+    SEARCH_MS,
+  ],
   'names of metrics': [{ kind: 'metricNames', filter: { limit: 1_000 } }, QUERY_MS],
   'histogram with exemplars, 1 series': [
     { kind: 'metric', filter: { ...range, name: metricName, maxSeries: 1, maxPointsPerSeries: 1_000 } },

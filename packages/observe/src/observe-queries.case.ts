@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Page, Position } from './cursor.ts'
+import type { MetricIntervals } from './metric-intervals.ts'
 import type { ObserveQueries } from './observe-queries.ts'
 import { type PipelineSample, pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
 import type { RunFilter } from './pipeline-queries.ts'
@@ -387,6 +388,28 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
         expect(await times(4, range)).toEqual([at(20), at(10), undefined, undefined])
       }
     })
+
+    test('counters and histograms by interval, in groups by name, by an attribute, or as one', async () => {
+      const names = (await expected.queries.metricNames({ limit: 1_000 }, budget())).items
+      const ask = (name: string, more: object = {}) =>
+        same((queries) =>
+          queries.metricIntervals({ name, intervalSeconds: 3_600, maxGroups: 6, ...more }, budget()),
+        ) as Promise<MetricIntervals>
+      const range = { sinceNs: BigInt(at(0)), untilNs: BigInt(at(60)) }
+      for (const { name } of some(names)) await ask(name)
+      expect(await ask('requests', { ...range, intervalSeconds: 2 })).toMatchObject({
+        type: 'sum',
+        group_keys: ['till'],
+      })
+      expect((await ask('requests', { ...range, groupBy: 'till' })).groups).toHaveLength(2)
+      expect((await ask('requests', { ...range, groupBy: 'none' })).groups).toHaveLength(1)
+      expect(await ask('latency', { ...range, intervalSeconds: 1, service: 'shop' })).toMatchObject({
+        type: 'histogram',
+      })
+      expect((await ask('orders', { ...range, maxGroups: 2 })).groups).toMatchObject([{ service: null }])
+      for (const name of ['weight', 'none']) expect(await ask(name)).toMatchObject({ type: null, groups: [] })
+      await ask('requests', { service: 'none' })
+    }, 60_000)
 
     test('insights of all runs, of a project, and of a range', async () => {
       const runs = (await expected.queries.runs({ limit: 200 }, budget())).items

@@ -2,6 +2,7 @@ import type { Page, Position, SearchedPage } from './cursor.ts'
 import type { CompareQuery, Insights, InsightsQuery, RunComparison } from './insights/insights-queries.ts'
 import type { LiveEvents, LiveQuery } from './live/live-queries.ts'
 import type { LogQuery, StoredLogRecord } from './log-queries.ts'
+import type { MetricIntervals, MetricIntervalsQuery } from './metric-intervals.ts'
 import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric } from './metric-queries.ts'
 import type { RunFacets, RunQuery, RunSummary } from './pipeline-queries.ts'
 import type { ResponseBudget } from './response-budget.ts'
@@ -34,6 +35,8 @@ export interface ObserveQueries {
   /** Returns metrics by name. */
   metricNames(query: MetricNameQuery, budget: ResponseBudget): Promise<Page<MetricName>>
   metric(query: MetricQuery, budget: ResponseBudget): Promise<StoredMetric>
+  /** Returns the sums of a metric's counters, or quantiles of its histograms, per interval over series. */
+  metricIntervals(query: MetricIntervalsQuery, budget: ResponseBudget): Promise<MetricIntervals>
   /** Returns log records, the latest first. A page can be short, or even empty, although there is a next one. */
   logRecords(query: LogQuery, budget: ResponseBudget): Promise<SearchedPage<StoredLogRecord>>
   insights(query: InsightsQuery): Promise<Insights>

@@ -3,6 +3,7 @@ import { compareRuns, readInsights } from './insights/insights-queries.ts'
 import type { RunHistory } from './insights/run-history.ts'
 import { readLive } from './live/live-queries.ts'
 import { listLogRecords } from './log-queries.ts'
+import { findMetricIntervals } from './metric-interval-queries.ts'
 import { findMetric, listMetricNames } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
 import type { ObserveQueries } from './observe-queries.ts'
@@ -24,6 +25,7 @@ export const sqliteQueries = (db: Kysely<ObserveTables>, bounds: StoreBounds, hi
   trace: (query, budget) => findTrace(db, query, budget),
   metricNames: (query, budget) => listMetricNames(db, query, budget),
   metric: (query, budget) => findMetric(db, query, budget),
+  metricIntervals: (query, budget) => findMetricIntervals(db, query, budget),
   logRecords: (query, budget) => listLogRecords(db, query, budget),
   insights: (query) => readInsights(history, query),
   compare: (query) => compareRuns(db, query),

@@ -5,6 +5,7 @@ import type { CompareQuery, InsightsQuery } from './insights/insights-queries.ts
 import { jsonWithin } from './json-bytes.ts'
 import type { LiveQuery } from './live/live-queries.ts'
 import type { LogQuery } from './log-queries.ts'
+import type { MetricIntervalsQuery } from './metric-intervals.ts'
 import type { MetricNameQuery, MetricQuery } from './metric-queries.ts'
 import type { ObserveQueries } from './observe-queries.ts'
 import type { RunQuery } from './pipeline-queries.ts'
@@ -23,6 +24,7 @@ export type StoreQuery =
   | ({ readonly kind: 'trace' } & TraceSpansQuery)
   | { readonly kind: 'metricNames'; readonly filter: MetricNameQuery }
   | { readonly kind: 'metric'; readonly filter: MetricQuery }
+  | { readonly kind: 'metricIntervals'; readonly filter: MetricIntervalsQuery }
   | { readonly kind: 'logRecords'; readonly filter: LogQuery }
   | { readonly kind: 'live'; readonly query: LiveQuery }
   | { readonly kind: 'insights'; readonly filter: InsightsQuery }
@@ -158,6 +160,8 @@ async function find(
       return paged('metric_names', await queries.metricNames(query.filter, budget))
     case 'metric':
       return { value: await queries.metric(query.filter, budget) }
+    case 'metricIntervals':
+      return { value: await queries.metricIntervals(query.filter, budget) }
     case 'logRecords':
       return searched('logs', await queries.logRecords(query.filter, budget))
     case 'insights':

@@ -10,6 +10,8 @@ const MAX_METRIC_NAMES = 1_000
 /** Metrics of single pipelines have a series for each. */
 const MAX_SERIES = 1_000
 const MAX_POINTS = 1_000
+const MAX_GROUPS = 50
+const MAX_INTERVAL_SECONDS = 7 * 86_400
 
 const list = z.array(object)
 
@@ -130,6 +132,34 @@ export const metricRoutes = [
         service,
         maxSeries: series,
         maxPointsPerSeries: limit,
+      },
+    }),
+  }),
+  queryRoute({
+    path: '/metric_intervals',
+    operationId: 'getObservedMetricIntervals',
+    summary: 'Counters and histograms of one metric by interval, added up over series',
+    description:
+      'Sums of counters, or quantiles of the observations of histograms. Series count by their increase if they are cumulative. The groups are the values of an attribute, or the series that differ in service or attributes, or one if these are more than `groups`.',
+    answer: object,
+    query: z.strictObject({
+      ...range,
+      name: z.string().min(1),
+      service,
+      group_by: z.string().min(1).max(1_000).optional().meta({ description: 'The key of an attribute' }),
+      interval_seconds: atMost(MAX_INTERVAL_SECONDS).optional(),
+      groups: atMost(MAX_GROUPS).optional(),
+    }),
+    toStoreQuery: ({ since, until, name, service, group_by, interval_seconds = 3_600, groups = 6 }) => ({
+      kind: 'metricIntervals',
+      filter: {
+        sinceNs: since,
+        untilNs: until,
+        name,
+        service,
+        groupBy: group_by,
+        intervalSeconds: interval_seconds,
+        maxGroups: groups,
       },
     }),
   }),

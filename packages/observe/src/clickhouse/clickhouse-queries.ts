@@ -6,6 +6,7 @@ import type { ClickHouse } from './clickhouse-client.ts'
 import { DerivedHistory, type HistoryLimits } from './derived-history.ts'
 import { type ExporterSchema, readSchema } from './exporter-schema.ts'
 import { listLogRecords } from './log-queries.ts'
+import { findMetricIntervals } from './metric-interval-queries.ts'
 import { findMetric, listMetricNames } from './metric-queries.ts'
 import { exporterPipelines, viewPipelines } from './pipeline-source.ts'
 import { findViews, type ReadyViews, readyViews } from './ready-views.ts'
@@ -85,6 +86,7 @@ export function clickHouseQueries({
     trace: async (query, budget) => await findTrace(await source(), query, budget),
     metricNames: async (query, budget) => await listMetricNames(await source(), query, budget),
     metric: async (query, budget) => await findMetric(await source(), query, budget),
+    metricIntervals: async (query, budget) => await findMetricIntervals(await source(), query, budget),
     logRecords: async (query, budget) => await listLogRecords(await source(), query, budget),
     insights,
     compare: async (query) => await compareRuns(await source(), query),

@@ -10,7 +10,7 @@ import { namesOf, nanoseconds, serviceName } from './tables.ts'
 const temporalTypes: ReadonlySet<MetricType> = new Set(['sum', 'histogram', 'exponentialHistogram'])
 
 /** The columns that, with the type, tell series of one metric apart. Attributes are sorted, because they are stored in any order. */
-function seriesHash(type: MetricType): string {
+export function seriesHash(type: MetricType): string {
   const sorted = (map: string) => `arraySort(arrayZip(mapKeys(${map}), mapValues(${map})))`
   const parts = [
     'MetricUnit',
@@ -23,9 +23,10 @@ function seriesHash(type: MetricType): string {
   return `cityHash64(${parts.join(', ')})`
 }
 
-const ofService = (service: string | undefined) =>
+export const ofService = (service: string | undefined) =>
   service === undefined ? 'true' : 'ServiceName IN {services:Array(String)}'
-const serviceParameters = (service: string | undefined) => (service === undefined ? {} : { services: namesOf(service) })
+export const serviceParameters = (service: string | undefined) =>
+  service === undefined ? {} : { services: namesOf(service) }
 
 /** Returns metrics in the order of their names. */
 export async function listMetricNames(

@@ -52,6 +52,31 @@ export interface StoredMetric {
   readonly truncated: boolean
 }
 
+/** The sums of a counter, or quantiles of a histogram, per interval over series. */
+export interface MetricIntervals {
+  readonly name: string
+  readonly type: 'sum' | 'histogram' | null
+  readonly interval_seconds: number
+  /** The keys of attributes with several values. */
+  readonly group_keys: readonly string[]
+  /** The largest groups first. */
+  readonly groups: readonly MetricGroup[]
+  readonly groups_left_out: number
+  readonly truncated: boolean
+}
+
+export interface MetricGroup {
+  readonly service: string | null
+  readonly attributes: readonly { readonly key: string; readonly value: string }[]
+  readonly total: number
+  readonly intervals: readonly {
+    readonly start_time_unix_nano: string
+    readonly amount: number
+    readonly p50: number | null
+    readonly p95: number | null
+  }[]
+}
+
 /** Returns a page of metrics in the order of their names. */
 export function listMetricNames(query: Query, signal?: AbortSignal): Promise<Page<MetricName>> {
   return getPage<MetricName>('/api/v1/observe/metric_names', query, signal)
@@ -60,4 +85,9 @@ export function listMetricNames(query: Query, signal?: AbortSignal): Promise<Pag
 /** Returns the series of a metric with their data points. */
 export function getMetric(query: Query, signal?: AbortSignal): Promise<StoredMetric> {
   return getJson<StoredMetric>('/api/v1/observe/metrics', query, signal)
+}
+
+/** Returns the counters or histograms of a metric by interval. */
+export function getMetricIntervals(query: Query, signal?: AbortSignal): Promise<MetricIntervals> {
+  return getJson<MetricIntervals>('/api/v1/observe/metric_intervals', query, signal)
 }

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { MetricName, StoredMetric } from '../../api/metrics.ts'
+import type { MetricIntervals, MetricName, StoredMetric } from '../../api/metrics.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
@@ -10,7 +10,7 @@ import { rangeOf } from '../../components/range.ts'
 import { numberText, Time } from '../../components/text.tsx'
 import { millisecondsOf } from '../../components/time.ts'
 import { place } from '../../location.ts'
-import { groupKeys, hasIntervals, intervalLines } from './metric-intervals.ts'
+import { intervalLines } from './metric-intervals.ts'
 import { type Lines, linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
 
 /** How many data points the table shows. The CSV has all that were loaded. */
@@ -19,28 +19,42 @@ const colors = ['--accent', '--text', '--queued', '--warning', '--passed', '--ru
 
 interface MetricViewProps {
   readonly metric: StoredMetric
+  /** The metric by interval; undefined for types that are drawn as they are. */
+  readonly intervals: MetricIntervals | undefined
   readonly about: MetricName | undefined
 }
 
 /** A metric: its lines over time and its data points. */
-export function MetricView({ metric, about }: MetricViewProps) {
+export function MetricView({ metric, intervals, about }: MetricViewProps) {
   const unit = about?.unit ?? metric.series[0]?.unit ?? ''
   const rows = useMemo(() => pointRows(metric), [metric])
   const { query } = place.value
   const groupBy = query.get('group')
-  const { sinceMs, untilMs } = useMemo(() => rangeOf(query, Date.now()), [metric, query])
-  const isSummed = hasIntervals(metric)
-  const lines: Lines & { readonly intervalMs?: number } = useMemo(
-    () => (isSummed ? intervalLines(metric, { sinceMs, untilMs, groupBy }) : linesOf(metric)),
-    [metric, isSummed, sinceMs, untilMs, groupBy],
+  const { sinceMs, untilMs } = useMemo(() => rangeOf(query, Date.now()), [metric, intervals, query])
+  const isSummed = intervals !== undefined
+  const lines: Lines = useMemo(
+    () => (intervals === undefined ? linesOf(metric) : intervalLines(intervals, { sinceMs, untilMs }, groupBy)),
+    [metric, intervals, sinceMs, untilMs, groupBy],
   )
-  const isCounter = isSummed && metric.series[0]?.type === 'sum'
+  const isCounter = intervals?.type === 'sum'
   const spec = useMemo(
     () => ({ ...specOf(lines, { unit, isCounter }), ...(isSummed && { since: sinceMs, until: untilMs }) }),
     [lines, unit, isCounter, isSummed, sinceMs, untilMs],
   )
-  const keys = useMemo(() => (isSummed ? groupKeys(metric.series) : []), [metric, isSummed])
+  const keys = intervals?.group_keys ?? []
   const oldest = rows.at(-1)
+  const cut =
+    metric.truncated || metric.series.some(({ truncated }) => truncated) ? (
+      <p class="note">
+        There are more series or data points in this range than are shown. Shown are the latest
+        {oldest === undefined ? null : (
+          <>
+            , since <Time at={oldest.timeNs} />
+          </>
+        )}
+        .
+      </p>
+    ) : null
   return (
     <>
       <section class="panel" aria-label="Chart">
@@ -50,7 +64,7 @@ export function MetricView({ metric, about }: MetricViewProps) {
           </h2>
           <span class="end soft">
             {keys.length === 0 ? null : <SelectFilter label="Group by" name="group" any="Automatic" options={keys} />}
-            {[about?.type, unit, intervalText(lines.intervalMs)]
+            {[about?.type, unit, intervalText(intervals?.interval_seconds)]
               .filter((text) => text !== undefined && text !== '')
               .join(', ')}
           </span>
@@ -72,17 +86,10 @@ export function MetricView({ metric, about }: MetricViewProps) {
             The chart has the {spec.series.length} largest lines; {numberText(lines.leftOut)} more are not drawn.
           </p>
         ) : null}
-        {metric.truncated || metric.series.some(({ truncated }) => truncated) ? (
-          <p class="note">
-            There are more series or data points in this range than are shown. Shown are the latest
-            {oldest === undefined ? null : (
-              <>
-                , since <Time at={oldest.timeNs} />
-              </>
-            )}
-            .
-          </p>
+        {intervals?.truncated ? (
+          <p class="note">This range has more data points than one answer adds up, so sums are too low.</p>
         ) : null}
+        {intervals === undefined ? cut : null}
       </section>
       {isSummed ? <Intervals spec={spec} name={metric.name} /> : null}
       <section class="panel" aria-labelledby="data-points">
@@ -113,6 +120,7 @@ export function MetricView({ metric, about }: MetricViewProps) {
             rowCount={rows.length + 1}
           />
         </div>
+        {intervals === undefined ? null : cut}
         {rows.length > TABLE_ROWS ? (
           <p class="note">
             The latest {TABLE_ROWS} of {numberText(rows.length)}; the CSV has all.
@@ -177,8 +185,8 @@ function Intervals({
   )
 }
 
-function intervalText(intervalMs: number | undefined): string {
-  return intervalMs === undefined ? '' : `per ${durationText(intervalMs / 1000)}`
+function intervalText(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `per ${durationText(seconds)}`
 }
 
 function specOf(

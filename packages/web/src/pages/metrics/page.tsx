@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { getMetric, listMetricNames } from '../../api/metrics.ts'
+import { getMetric, getMetricIntervals, listMetricNames } from '../../api/metrics.ts'
 import { listServices } from '../../api/traces.ts'
 import { useKeys } from '../../app/keys.ts'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
@@ -9,6 +9,7 @@ import { RangeControl } from '../../components/range-control.tsx'
 import { useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
 import { place, withQuery } from '../../location.ts'
+import { hasIntervals, intervalSeconds, MAX_LINES } from './metric-intervals.ts'
 import { seriesText } from './metric-points.ts'
 import { MetricView } from './metric-view.tsx'
 import './metrics.css'
@@ -31,9 +32,15 @@ export default function MetricsPage() {
   const name = query.get('name') ?? found[0]?.name ?? null
   const key =
     name === null ? null : JSON.stringify([name, service, query.get('range'), query.get('since'), query.get('until')])
-  const metric = useResource(key, (signal) =>
-    getMetric({ name, service, series: MAX_SERIES, ...rangeOf(query, Date.now()).query }, signal),
-  )
+  const groupBy = query.get('group')
+  const metric = useResource(key === null ? null : JSON.stringify([key, groupBy]), async (signal) => {
+    const range = rangeOf(query, Date.now())
+    const shared = { name, service, ...range.query }
+    const points = await getMetric({ ...shared, series: MAX_SERIES }, signal)
+    if (!hasIntervals(points)) return { points, intervals: undefined }
+    const asked = { group_by: groupBy, interval_seconds: intervalSeconds(range), groups: MAX_LINES }
+    return { points, intervals: await getMetricIntervals({ ...shared, ...asked }, signal) }
+  })
   const { reload } = metric
   useKeys(
     'Metrics',
@@ -91,7 +98,7 @@ export default function MetricsPage() {
               </div>
             ) : metric.data === undefined ? (
               <div class="panel waiting">{isLong ? <span class="skeleton" /> : null}</div>
-            ) : metric.data.series.every(({ points }) => points.length === 0) ? (
+            ) : metric.data.points.series.every(({ points }) => points.length === 0) ? (
               <div class="panel">
                 <Blank
                   title={`No data points in ${rangeOf(query, Date.now()).words}`}
@@ -105,7 +112,11 @@ export default function MetricsPage() {
                 </Blank>
               </div>
             ) : (
-              <MetricView metric={metric.data} about={names.data?.find((each) => each.name === name)} />
+              <MetricView
+                metric={metric.data.points}
+                intervals={metric.data.intervals}
+                about={names.data?.find((each) => each.name === name)}
+              />
             )}
           </div>
         </div>
