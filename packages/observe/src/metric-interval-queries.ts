@@ -17,7 +17,9 @@ import { exactText, rangeEnds } from './time-range.ts'
 
 /** The series and points that are read for one answer. The thread answers nothing else meanwhile. */
 const MAX_SERIES = 20_000
+const MAX_ATTRIBUTE_CHARACTERS = 16 * 1024 * 1024
 const MAX_POINTS = 100_000
+const MAX_POINT_CHARACTERS = 64 * 1024 * 1024
 
 const DELTA = 1
 
@@ -39,13 +41,12 @@ export async function findMetricIntervals(
   const table = new IntervalTable()
   const intervalNs = BigInt(query.intervalSeconds) * 1_000_000_000n
   const { sinceNs } = rangeEnds(query)
-  let left = MAX_POINTS
-  for (let from = 0; from < series.length && left >= 0; from += ROWS_PER_STATEMENT) {
+  const left = new Allowance(MAX_POINTS, MAX_POINT_CHARACTERS)
+  for (let from = 0; from < series.length && !left.isSpent; from += ROWS_PER_STATEMENT) {
     const chunk = new Map(series.slice(from, from + ROWS_PER_STATEMENT).map((one) => [one.id, one]))
-    const rows = await pointsOf(db, [...chunk.keys()], query, left + 1)
-    left -= rows.length
     let before: { readonly seriesId: number; readonly point: Point } | undefined
-    for (const { series_id, time_ns, json } of left < 0 ? rows.slice(0, -1) : rows) {
+    for await (const { series_id, time_ns, json } of pointsOf(db, [...chunk.keys()], query).stream()) {
+      if (!left.take(json.length)) break
       const one = chunk.get(series_id)!
       const point = readPoint(json)
       const previous = before?.seriesId === series_id ? before.point : undefined
@@ -57,7 +58,7 @@ export async function findMetricIntervals(
       table.add(key, () => name, { at, amount: added.amount, observations: added.observations })
     }
   }
-  return table.answer(query, { type, group_keys: groupKeys(series), truncated: isTruncated || left < 0, budget })
+  return table.answer(query, { type, group_keys: groupKeys(series), truncated: isTruncated || left.isSpent, budget })
 }
 
 /** Returns the series with points in the range: its histograms, or its monotonic sums if it has none; those used last first. */
@@ -67,7 +68,9 @@ async function seriesOf(db: Kysely<ObserveTables>, query: MetricIntervalsQuery) 
   if (query.service !== undefined && serviceId === undefined) return none
   const { sinceNs, untilNs } = rangeEnds(query)
   for (const type of ['histogram', 'sum'] as const) {
-    const rows = await db
+    const left = new Allowance(MAX_SERIES, MAX_ATTRIBUTE_CHARACTERS)
+    const series: Series[] = []
+    const rows = db
       .selectFrom('series')
       .innerJoin('services', 'services.id', 'series.service_id')
       .select(['series.id', 'services.key as service', 'aggregation_temporality as temporality', 'attributes_json'])
@@ -80,13 +83,12 @@ async function seriesOf(db: Kysely<ObserveTables>, query: MetricIntervalsQuery) 
       )
       .orderBy('series.used_slice_id', 'desc')
       .orderBy('series.id', 'desc')
-      .limit(MAX_SERIES + 1)
-      .execute()
-    if (rows.length === 0) continue
-    const series = rows
-      .slice(0, MAX_SERIES)
-      .map(({ attributes_json, ...row }) => ({ ...row, attributes: textsOf(JSON.parse(attributes_json)) }))
-    return { type, series, isTruncated: rows.length > MAX_SERIES }
+      .stream()
+    for await (const { attributes_json, ...row } of rows) {
+      if (!left.take(attributes_json.length)) break
+      series.push({ ...row, attributes: textsOf(JSON.parse(attributes_json)) })
+    }
+    if (series.length > 0) return { type, series, isTruncated: left.isSpent }
   }
   return none
 }
@@ -136,12 +138,27 @@ function groupKeys(series: readonly Series[]): readonly string[] {
   return several.sort().slice(0, MAX_GROUP_KEYS)
 }
 
-const pointsOf = (
-  db: Kysely<ObserveTables>,
-  seriesIds: readonly number[],
-  query: MetricIntervalsQuery,
-  limit: number,
-) => {
+/** The rows and characters that may still be read. */
+class Allowance {
+  isSpent = false
+  #rows: number
+  #characters: number
+
+  constructor(rows: number, characters: number) {
+    this.#rows = rows
+    this.#characters = characters
+  }
+
+  /** Returns whether a row may still be read. */
+  take(characters: number): boolean {
+    this.#rows -= 1
+    this.#characters -= characters
+    if (this.#rows < 0 || this.#characters < 0) this.isSpent = true
+    return !this.isSpent
+  }
+}
+
+const pointsOf = (db: Kysely<ObserveTables>, seriesIds: readonly number[], query: MetricIntervalsQuery) => {
   const { sinceNs, untilNs } = rangeEnds(query)
   return db
     .selectFrom('points')
@@ -152,8 +169,6 @@ const pointsOf = (
     .orderBy('series_id')
     .orderBy('points.time_ns')
     .orderBy('id')
-    .limit(limit)
-    .execute()
 }
 
 interface Point {

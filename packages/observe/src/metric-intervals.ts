@@ -122,7 +122,7 @@ export class IntervalTable {
         .slice(-MAX_INTERVALS)
         .map(([at, cell]) => toInterval(at, query.intervalSeconds, cell))
       const group = { ...name, total, intervals }
-      if (!budget.take(JSON.stringify(group).length)) break
+      if (!budget.take(group)) break
       groups.push(group)
     }
     return {
