@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import { getInsights } from '../../api/insights.ts'
 import { useLive } from '../../api/live.ts'
 import type { PipelineRun } from '../../api/pipelines.ts'
 import { getFacets, listPipelines } from '../../api/pipelines.ts'
@@ -108,6 +109,16 @@ interface RunsProps {
 function Runs({ runs, range, isEmptyStore }: RunsProps) {
   const found = runs.data ?? []
   const showsSkeleton = useDelayed(runs.isLoading && runs.data === undefined)
+  const hasOlder = runs.loadMore !== undefined
+  const { query } = place.value
+  // The counts know only these filters.
+  const filters = { project: query.get('project'), ref: query.get('ref'), service: query.get('service') }
+  const isCounted = FILTERS.every((name) => Object.hasOwn(filters, name) || query.get(name) === null)
+  const countsKey = [filters, query.get('range'), query.get('since'), query.get('until')]
+  const loaded = useResource(hasOlder && isCounted ? JSON.stringify(countsKey) : null, (signal) =>
+    getInsights({ ...filters, ...rangeOf(query, Date.now()).query }, signal),
+  )
+  const counts = hasOlder && isCounted ? loaded.data : undefined
   if (runs.data === undefined && runs.error !== undefined && !runs.isLoading) {
     return (
       <div class="panel">
@@ -127,10 +138,11 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
     <div class="panel">
       <Strip
         runs={found}
-        sinceMs={runs.loadMore === undefined ? range.sinceMs : Math.max(range.sinceMs, oldestMs)}
+        sinceMs={hasOlder && counts === undefined ? Math.max(range.sinceMs, oldestMs) : range.sinceMs}
         untilMs={range.untilMs}
         endsNow={range.name !== null}
-        hasOlder={runs.loadMore !== undefined}
+        counts={counts}
+        hasOlder={hasOlder}
       />
       <p class="note csv">
         <CsvButton table="Pipeline runs" headers={csvHeaders} rows={() => found.map(csvRow)} />

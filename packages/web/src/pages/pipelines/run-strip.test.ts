@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runStrip, stripLabels } from './run-strip.ts'
+import { runBars, runStrip, stripLabels } from './run-strip.ts'
 
 const run = (startMs: number, seconds: number, status: string) => ({
   trace_id: 't',
@@ -36,4 +36,16 @@ test('long ranges have a label for some of their days, short ones for hours', ()
   ])
   const hours = stripLabels(at(5, 9) + 60_000, at(5, 15)).map(({ ms }) => new Date(ms).getHours())
   expect(hours).toEqual([10, 11, 12, 13, 14])
+})
+
+test('a bar counts the runs of a part of the range, which may begin before the range', () => {
+  const bucket = (fromMs: number, runs: number, failed: number) => ({
+    ...{ start_ns: `${fromMs}000000`, end_ns: `${fromMs + 1000}000000`, runs, failed },
+  })
+  const bars = runBars([bucket(500, 10, 5), bucket(1500, 0, 0), bucket(2500, 1, 0), bucket(3500, 20, 1)], 1000, 5000)
+  expect(bars).toEqual([
+    { key: '500000000', x: 0, width: 123, top: 22.5, height: 20.5, failedHeight: 10.25 },
+    { key: '2500000000', x: 375, width: 248, top: 40, height: 3, failedHeight: 0 },
+    { key: '3500000000', x: 625, width: 248, top: 2, height: 41, failedHeight: expect.closeTo(2.05) },
+  ])
 })

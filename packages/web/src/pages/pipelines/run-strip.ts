@@ -1,5 +1,7 @@
+import type { Bucket } from '../../api/insights.ts'
 import type { PipelineRun } from '../../api/pipelines.ts'
 import { type Meaning, statusWord } from '../../components/status-words.ts'
+import { millisecondsOf } from '../../components/time.ts'
 
 /** A mark of the strip above the table: one run. Failures have a cap, so that they are not known by colour alone. */
 export interface Mark {
@@ -35,6 +37,40 @@ export function runStrip(runs: readonly StripRun[], sinceMs: number, untilMs: nu
       meaning,
       hasCap: meaning === 'failed',
     }
+  })
+}
+
+/** A bar of the strip: the runs that started in a part of the range, the failed ones on top and below a cap. */
+export interface Bar {
+  readonly key: string
+  readonly x: number
+  readonly width: number
+  readonly top: number
+  readonly height: number
+  readonly failedHeight: number
+}
+
+const BAR_GAP = 2
+const LEAST_FAILED = 2
+
+/** Returns a bar per part of the range with runs. Its height is the number of its runs. */
+export function runBars(
+  buckets: readonly Pick<Bucket, 'start_ns' | 'end_ns' | 'runs' | 'failed'>[],
+  sinceMs: number,
+  untilMs: number,
+): readonly Bar[] {
+  const most = Math.max(1, ...buckets.map(({ runs }) => runs))
+  const placeOf = (ns: string) => {
+    const share = (millisecondsOf(ns) - sinceMs) / Math.max(1, untilMs - sinceMs)
+    return Math.min(1, Math.max(0, share)) * STRIP_WIDTH
+  }
+  return buckets.flatMap(({ start_ns, end_ns, runs, failed }) => {
+    if (runs === 0) return []
+    const x = placeOf(start_ns)
+    const height = Math.max(LEAST, (runs / most) * (BASE - 2))
+    const failedHeight = failed === 0 ? 0 : Math.max(LEAST_FAILED, (failed / runs) * height)
+    const width = Math.max(1, placeOf(end_ns) - x - BAR_GAP)
+    return [{ key: start_ns, x, width, top: BASE - height, height, failedHeight }]
   })
 }
 
