@@ -182,6 +182,7 @@ test('documents every route in the published API', () => {
       'traces/{trace_id}',
       'metric_names',
       'metrics',
+      'metric_intervals',
       'logs',
       'live',
     ].map((path) => `${observePath}/${path}`),
