@@ -6,8 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { atMost, type Bound, reportBounds } from './bounds.ts'
 import { ProbedService, secrets } from './turns/probed-service.ts'
 import { addLongTexts, search, searches } from './turns/searches.ts'
+import { measureUnread, storeLongLogs, unreadAnswers } from './turns/unread-answers.ts'
 import { storeLongTexts, worstAnswers } from './turns/worst-answers.ts'
 import { type WorstBody, worstBodies } from './turns/worst-bodies.ts'
+import { measureWriter, type WriterMeasurement } from './turns/writer-turns.ts'
 
 const ROUNDS = 3
 /** The id of the project that is created first. */
@@ -15,6 +17,9 @@ const PROJECT = 1
 /** The wait for follow-up work of a request, such as its export, which is part of the measurement. */
 const SETTLE_MS = 400
 const SEARCH_TURN_MS = 100
+const UNREAD_MIB = 256
+const UNREAD_TURN_MS = 200
+const WRITER_WAIT_MS = 2_000
 const QUIET_TURN_MS = 12
 const QUIET_TRIES = 50
 const REQUEST_TIMEOUT_MS = 60_000
@@ -33,8 +38,11 @@ await createProject()
 const bounds: Bound[] = []
 for (const row of worstBodies.filter(isChosen)) bounds.push(await measured(row))
 const answers = worstAnswers(PROJECT).filter(isChosen)
-if (answers.length > 0) await storeLongTexts(service, PROJECT)
+if (answers.length > 0 || isChosen({ listener: 'unread' })) await storeLongTexts(service, PROJECT)
+if (answers.length > 0 || isChosen({ listener: 'unread' })) await storeLongLogs(service)
 for (const row of answers) bounds.push(await measured(row))
+if (isChosen({ listener: 'unread' })) bounds.push(...(await measuredUnread()))
+if (isChosen({ listener: 'store' })) bounds.push(...(await measuredWriter()))
 if (isChosen({ listener: 'search' })) bounds.push(...(await measuredSearches()))
 reportBounds(`longest turn, best of ${ROUNDS}`, bounds)
 
@@ -75,6 +83,36 @@ async function measuredSearches(): Promise<Bound[]> {
     measured.push([...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound)
   }
   return measured
+}
+
+async function measuredUnread(): Promise<Bound[]> {
+  const measured: Bound[] = []
+  for (const row of unreadAnswers(PROJECT)) {
+    await untilQuiet()
+    const { statuses, grownMib, turnMs } = await measureUnread(service, row)
+    const what = `50 unread answers of ${row.what} (${[...statuses].join(', ')})`
+    measured.push(atMost(`${what}: memory`, grownMib, UNREAD_MIB, 'MiB'), atMost(what, turnMs, UNREAD_TURN_MS, 'ms'))
+  }
+  for (const { what, measured: figure } of measured) console.log(`${what}: ${figure}`)
+  return measured
+}
+
+/** Measures how long senders wait for the writer of the embedded store while it writes a request of another one. */
+async function measuredWriter(): Promise<Bound[]> {
+  await untilQuiet()
+  let writer: WriterMeasurement | undefined
+  const turnMs = await service.longestTurnMs(async () => {
+    writer = await measureWriter(service)
+  })
+  const { bytes, status, others, sentMeanwhile, longestWaitMs } = writer!
+  const what = `store: 480,000 spans in ${(bytes / 1024).toFixed(0)} KB of gzip (${status})`
+  const beside = `store: ${sentMeanwhile} small requests beside them (${[...others].join(', ')}), the longest wait`
+  console.log(`${what}: ${turnMs.toFixed(1)} ms; ${beside}: ${longestWaitMs.toFixed(0)} ms`)
+  const wait = atMost(beside, longestWaitMs, WRITER_WAIT_MS, 'ms')
+  return [
+    atMost(what, turnMs, boundMs(bytes), 'ms'),
+    [...others].every((each) => each === 200) ? wait : { ...wait, isMet: false },
+  ]
 }
 
 /** Waits until the work of earlier requests is done, so that it does not count for the next one. */

@@ -30,6 +30,7 @@ export class ProbedService implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #dataDir: string
   readonly #sink: Server
+  #asked: Promise<unknown> = Promise.resolve()
 
   static async start(): Promise<ProbedService> {
     const sink = createServer((request, response) => {
@@ -81,11 +82,21 @@ export class ProbedService implements AsyncDisposable {
     return (await this.#ask('read')) as number
   }
 
-  async #ask(message: 'reset' | 'read'): Promise<unknown> {
-    const answer = once(this.#child, 'message')
-    this.#child.send(message)
-    const [value] = await answer
-    return value
+  /** Returns the resident memory of the process. */
+  async residentBytes(): Promise<number> {
+    return (await this.#ask('memory')) as number
+  }
+
+  /** One question after another, because answers do not say which question they belong to. */
+  #ask(message: 'reset' | 'read' | 'memory'): Promise<unknown> {
+    const answered = this.#asked.then(async () => {
+      const answer = once(this.#child, 'message')
+      this.#child.send(message)
+      const [value] = await answer
+      return value as unknown
+    })
+    this.#asked = answered
+    return answered
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

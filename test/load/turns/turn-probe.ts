@@ -16,6 +16,7 @@ if (isMainThread) {
       begin()
       process.send!('ready')
     }
+    if (message === 'memory') process.send!(process.memoryUsage.rss())
     if (message === 'read') {
       clearInterval(timer)
       process.send!(longestMs)

@@ -53,6 +53,11 @@ export const worstAnswers = (project: number): readonly WorstBody[] => [
   answer(project, 'milestones?per_page=100'),
   answer(project, 'repository/tags?per_page=100'),
   answer(project, '', {
+    what: 'Observe: log records',
+    url: ({ managementUrl }) => `${managementUrl}/api/v1/observe/logs?limit=1000`,
+    headers: { 'OBS-API-KEY': secrets.apiKey },
+  }),
+  answer(project, '', {
     what: 'GraphQL: descriptions of issues and labels',
     method: 'POST',
     url: ({ coreUrl }) => `${coreUrl}/api/graphql`,

@@ -22,7 +22,7 @@ import { canPushTo, defaultBranchRules, pushGuard } from './branch-protection.ts
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
-import { matchesSearch } from './name-search.ts'
+import { matchesSearch, withMatchingName } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { authoredAtMs, recordPush } from './repository-store.ts'
 
@@ -68,8 +68,8 @@ export const listBranches = query(
     const { core, subject } = context
     const repository = await findProjectRepository(core, subject)
     const all = repository === undefined ? [] : await listReferences(repository.git, 'heads')
-    const found = all.filter(({ name }) => matchesSearch(search, name))
-    const matching = regex ? branchesMatching(regex, found) : found
+    const isMatch = regex ? matcherOf(regex) : (name: string) => matchesSearch(search, name)
+    const matching = search || regex ? await withMatchingName(all, isMatch, core.clock) : all
     const sorted = repository === undefined ? [] : await sortBranches(repository.git, matching, sort)
     const references = pageOfArray(sorted, { page, perPage })
     return { ...references, items: repository ? await branchesOf(context, subject, repository, references.items) : [] }
@@ -164,11 +164,12 @@ export const removeBranch = steps(
 )
 
 /** @throws DomainError `parameters` for an invalid expression */
-function branchesMatching(regex: string, references: readonly GitReference[]): GitReference[] {
+/** @throws DomainError if the regular expression is not valid */
+function matcherOf(regex: string): (name: string) => boolean {
   const expression = compiledRegex(regex)
   if (expression === undefined)
     throw new DomainError({ code: 'parameters', problems: [{ path: ['regex'], problem: 'invalid' }] })
-  return references.filter(({ name }) => expression.test(name))
+  return (name) => expression.test(name)
 }
 
 /** Sorts references, which are in the order of their names, by the committer time of their commits. */

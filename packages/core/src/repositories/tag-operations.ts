@@ -17,7 +17,7 @@ import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import type { Committer } from './commit-to-branch.ts'
-import { matchesSearch } from './name-search.ts'
+import { matchesSearch, withMatchingName } from './name-search.ts'
 import { findProjectRepository } from './project-repository.ts'
 import { authoredAtMs, recordPush } from './repository-store.ts'
 
@@ -54,7 +54,7 @@ export const listTags = query(
     const found = await tagsOf(
       repository?.git,
       subject,
-      all.filter(({ name }) => matchesSearch(search, name)),
+      search ? await withMatchingName(all, (name) => matchesSearch(search, name), core.clock) : all,
     )
     const sorted = found.toSorted((a, b) => compare[orderBy](a, b) || compare.name(a, b))
     return pageOfArray(sort === 'asc' ? sorted : sorted.reverse(), { page, perPage })
