@@ -39,10 +39,9 @@ export async function acceptsSecretsKey(
   key: Uint8Array,
   { replaces }: { readonly replaces: boolean },
 ): Promise<boolean> {
-  const value = createHmac('sha256', key).update('penstock secrets key check').digest('hex')
-  const stored = await findCheckValue(db.read)
-  if (stored === value) return true
-  if (!replaces && (stored !== undefined || !(await canUnseal(db.read, key)))) return false
+  const value = checkValueOf(key)
+  if ((await findCheckValue(db.read)) === value) return true
+  if (!replaces && !(await isSecretsKeyOf(db, key))) return false
   return db.write(async (tx) => {
     await tx
       .insertInto('secrets_key_check')
@@ -55,6 +54,15 @@ export async function acceptsSecretsKey(
     return (await findCheckValue(tx)) === value
   })
 }
+
+/** Returns whether the secrets of the database were encrypted with this key, or whether it has none. Changes nothing. */
+export async function isSecretsKeyOf({ read }: Pick<Db<CoreTables>, 'read'>, key: Uint8Array): Promise<boolean> {
+  const stored = await findCheckValue(read)
+  return stored === undefined ? canUnseal(read, key) : stored === checkValueOf(key)
+}
+
+const checkValueOf = (key: Uint8Array): string =>
+  createHmac('sha256', key).update('penstock secrets key check').digest('hex')
 
 async function findCheckValue(db: Kysely<CoreTables>): Promise<string | undefined> {
   return (await db.selectFrom('secrets_key_check').select('check_value').executeTakeFirst())?.check_value

@@ -28,7 +28,7 @@ export { defaultManagementRules, type OperationContext } from './operations/oper
 export { parseInput } from './operations/operation-input.ts'
 export type { OperationName } from './operations/roles.ts'
 export { type PlaneRecord, readPlaneFile, writePlaneFile } from './plane/plane-file.ts'
-export { identifyPlane, type PlaneEvidence, requireNewStoreAccepted } from './plane/plane-identity.ts'
+export { identifyPlane, type PlaneEvidence, requireNewStoreAccepted, requireOwnStore } from './plane/plane-identity.ts'
 export type { IngestPlane } from './processes/ingest-plane.ts'
 export { type OpenPlane, openIngestPlane } from './processes/open-ingest-plane.ts'
 export { openManagement } from './processes/open-management.ts'

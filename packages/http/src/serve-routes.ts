@@ -11,6 +11,7 @@ import { withBoundedJson } from './answers/bounded-json.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
+import { RequestFailureLog } from './request-failure-log.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import {
   type Admitted,
@@ -84,6 +85,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   const { jsonContentType = 'application/json; charset=utf-8' } = options
   const limits = { limitBytes: bodyLimitBytes, jsonLimits }
   const unread = options.unread ?? new UnreadAnswers()
+  const failures = new RequestFailureLog(log)
   const app = new Koa()
   app.silent = true
 
@@ -140,9 +142,14 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       if (error instanceof ClientGone) return
       const rendered = renderError(error, incoming)
       const reply: Reply = context.state.reshape?.(rendered, error) ?? rendered
-      if (reply.status >= 500) logFailure(log, error, context, reply.status)
+      if (reply.status >= 500) {
+        const { requestId, method } = incoming
+        failures.failed({ method, route: context.state.route, status: reply.status, requestId, error })
+      }
       finish(context, incoming, reply)
+      return
     }
+    failures.succeeded()
   })
   app.use((context, next) => index.routerOf(context.method, context.path)(context as RouterContext, next))
   app.use(async (context) => {
@@ -275,20 +282,3 @@ const isParts = (content: Exclude<Content, Readable>): content is readonly Uint8
 /** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */
 const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
-
-function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
-  // If the error was converted for the response, its cause is the original error.
-  const { message, stack, code } = ((error as Error).cause ?? error) as Partial<NodeJS.ErrnoException>
-  const fields = {
-    event: 'http.request_failed',
-    method,
-    route: state.route,
-    status,
-    request_id: state.incoming.requestId,
-    code,
-    error: message,
-  }
-  // Overload is expected, and repeats: the place in the code would only make the log longer.
-  if (status === 503) log.warn(fields, 'A request was refused for the moment')
-  else log.error({ ...fields, stack }, 'A request failed')
-}

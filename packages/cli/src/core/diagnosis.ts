@@ -1,7 +1,13 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { auditRepositories, pendingCoreMigrations } from '@penstock/core'
+import {
+  auditRepositories,
+  isSecretsKeyOf,
+  needsSecretsKey,
+  pendingCoreMigrations,
+  readSecretsKey,
+} from '@penstock/core'
 import { type Db, openReadOnly, schemaVersion } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import {
@@ -15,11 +21,18 @@ import type { ListenAddress } from '@penstock/gateway'
 import { directoryAccess, listOpenEntries } from '../process/data-directory.ts'
 import { databaseErrorText } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
+import { isSystemError, systemReason } from '../process/system-error.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { counted, formatCount } from '../text/wording.ts'
 import { mailDirectory } from './mail-transport.ts'
-import { type CoreDatabaseTables, coreDatabase, repositoriesDirectory } from './open-core.ts'
+import {
+  type CoreDatabaseTables,
+  coreDatabase,
+  lostCoreText,
+  repositoriesDirectory,
+  SECRETS_KEY_FILE,
+} from './open-core.ts'
 
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
@@ -99,7 +112,9 @@ function entryFindings(dataDir: string): Finding[] {
 
 async function databaseFindings(settings: Settings): Promise<Finding[]> {
   const { location, name } = coreDatabase(settings)
+  const keyFile = join(settings.dataDir, SECRETS_KEY_FILE)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
+    if (existsSync(keyFile)) return [{ grade: 'wrong', ...lostCoreText(name) }]
     return [{ grade: 'note', message: `there is no database ${name} yet; the first start creates it` }]
   }
   const opened = (async () => openReadOnly<CoreDatabaseTables>(location))()
@@ -110,6 +125,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
       const queue = queueOf(db)
       return [
         { grade: 'ok', message: `${name} is up to date: its schema is ${await schemaVersion(db)}` },
+        ...(await secretsKeyFindings(db, name, keyFile)),
         await queueFinding(queue),
         ...(await unconfiguredSourceFindings(queue, settings)),
         ...(await repositoryFindings(db, settings)),
@@ -126,6 +142,25 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
     return [{ grade: 'wrong', message, remedy }]
   } finally {
     await opened.then((db) => db.close()).catch(() => {})
+  }
+}
+
+/** Reports a key that is missing or another one than that of the database: the core would not start. */
+async function secretsKeyFindings(
+  db: Pick<Db<CoreDatabaseTables>, 'read'>,
+  name: string,
+  file: string,
+): Promise<Finding[]> {
+  const remedy = 'restore the right one from a backup'
+  try {
+    const key = await readSecretsKey(file)
+    if (key !== undefined && (await isSecretsKeyOf(db, key))) return []
+    if (key === undefined && !(await needsSecretsKey(db))) return []
+    const problem = key === undefined ? 'is missing, the key' : 'is not the key'
+    return [{ grade: 'wrong', message: `${file} ${problem} that the secrets in ${name} are encrypted with`, remedy }]
+  } catch (error) {
+    const reason = isSystemError(error) ? `cannot use ${file}: ${systemReason(error)}` : (error as Error).message
+    return [{ grade: 'wrong', message: reason, remedy }]
   }
 }
 

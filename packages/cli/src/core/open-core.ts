@@ -163,10 +163,15 @@ function requireKey(dataDir: string): void {
 
 /** @throws {UsageError} because a data directory that has a key was used with a database that is not there */
 function refuseLostCore(name: string): never {
-  throw new UsageError(
-    `${name} is missing or empty, but the data directory has ${SECRETS_KEY_FILE}, so the data of the core is lost: restore a backup, or run penstock serve --new-store to begin without it`,
-  )
+  const { message, remedy } = lostCoreText(name)
+  throw new UsageError(`${message}: ${remedy}`)
 }
+
+/** The problem and its solution if the database of a data directory that has a key is missing. */
+export const lostCoreText = (name: string) => ({
+  message: `${name} is missing or empty, but the data directory has ${SECRETS_KEY_FILE}, so the data of the core is lost`,
+  remedy: 'restore a backup, or run penstock serve --new-store to begin without it',
+})
 
 /** Returns the key that the secrets of the database are encrypted with; a new database gets a new key. @throws {UsageError} */
 async function openSecretsKey(

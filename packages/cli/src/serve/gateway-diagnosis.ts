@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openReadOnly, pendingMigrations, schemaVersion } from '@penstock/db'
 import {
+  ConfigError,
   type FastPathState,
   fastPathState,
+  findPepperFile,
   type GatewayDb,
   type GatewayProcessJson,
   type GatewayTables,
   gatewayMigrations,
   listGatewayProcesses,
+  type PlaneEvidence,
+  readPlaneFile,
+  requireNewStoreAccepted,
+  requireOwnStore,
   requireUsableSchema,
 } from '@penstock/gateway'
 import type { Finding } from '../core/diagnosis.ts'
@@ -36,7 +42,7 @@ export const diagnoseFastPath = async (settings: Settings): Promise<Finding> =>
  */
 export async function diagnoseGateway(settings: Settings, nowMs: number): Promise<Finding[]> {
   const { location, name } = gatewayDatabase(settings)
-  if (settings['gateway.databaseUrl'] === undefined) return existsSync(location) ? diagnoseFile(location) : []
+  if (settings['gateway.databaseUrl'] === undefined) return diagnoseFile(settings, location)
   const db = openReadOnly<GatewayTables>(location)
   const file = join(settings.dataDir, STORE_FILE)
   const unused: Finding[] = existsSync(file)
@@ -51,8 +57,9 @@ export async function diagnoseGateway(settings: Settings, nowMs: number): Promis
   try {
     await requireUsableSchema(db)
     const finding = await schemaFinding(db, name)
-    const processes = finding.grade === 'ok' ? await listGatewayProcesses(db, nowMs) : []
-    return [finding, ...unused, ...processes.map(processFinding)]
+    if (finding.grade !== 'ok') return [finding, ...unused]
+    const plane = await planeFindings(settings, (evidence) => requireOwnStore(db, name, evidence))
+    return [finding, ...plane, ...unused, ...(await listGatewayProcesses(db, nowMs)).map(processFinding)]
   } catch (error) {
     const message = `${name} cannot be used: ${databaseErrorText(error as Error)}`
     const remedy = 'check that the server is running, and that the user name and the password are correct'
@@ -62,15 +69,34 @@ export async function diagnoseGateway(settings: Settings, nowMs: number): Promis
   }
 }
 
-async function diagnoseFile(file: string): Promise<Finding[]> {
+async function diagnoseFile(settings: Settings, file: string): Promise<Finding[]> {
+  if (!existsSync(file)) return planeFindings(settings, async (evidence) => requireNewStoreAccepted(file, evidence))
   const opened = (async () => openReadOnly<GatewayTables>(file))()
   try {
-    return [await schemaFinding(await opened, file)]
+    const db = await opened
+    const finding = await schemaFinding(db, file)
+    if (finding.grade !== 'ok') return [finding]
+    return [finding, ...(await planeFindings(settings, (evidence) => requireOwnStore(db, file, evidence)))]
   } catch (error) {
     const message = `${file} cannot be used: ${databaseErrorText(error as Error)}`
     return [{ grade: 'wrong', message, remedy: 'restore a backup, or start with another data directory' }]
   } finally {
     await opened.then((db) => db.close()).catch(() => {})
+  }
+}
+
+/** Returns the finding if the data directory was used with another store, or its record of the store is damaged: the gateway would not start. */
+async function planeFindings(
+  { dataDir }: Settings,
+  check: (evidence: PlaneEvidence) => Promise<void>,
+): Promise<Finding[]> {
+  try {
+    const recorded = await readPlaneFile(dataDir)
+    await check({ recorded, pepperFile: findPepperFile(dataDir), acceptsNewStore: false })
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return [{ grade: 'wrong', message: error.message }]
   }
 }
 

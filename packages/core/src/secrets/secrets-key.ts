@@ -10,7 +10,7 @@ import { SECRETS_KEY_BYTES } from './sealed-text.ts'
  * @throws if the file has another format, or other users may read it
  */
 export async function loadSecretsKey(file: string, randomBytes: (bytes: number) => Uint8Array): Promise<Uint8Array> {
-  return (await readKey(file)) ?? (await createKey(file, randomBytes))
+  return (await readSecretsKey(file)) ?? (await createKey(file, randomBytes))
 }
 
 async function createKey(file: string, randomBytes: (bytes: number) => Uint8Array): Promise<Uint8Array> {
@@ -29,10 +29,11 @@ async function createKey(file: string, randomBytes: (bytes: number) => Uint8Arra
     await rm(unfinished, { force: true })
   }
   await syncToDisk(dirname(file))
-  return (await readKey(file))!
+  return (await readSecretsKey(file))!
 }
 
-async function readKey(file: string): Promise<Uint8Array | undefined> {
+/** Returns the key of a file, or `undefined` if there is no file. @throws if the file has another format, or other users may read it */
+export async function readSecretsKey(file: string): Promise<Uint8Array | undefined> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     return undefined

@@ -41,11 +41,11 @@ export async function identifyPlane(
   evidence: PlaneEvidence,
   opening: Opening,
 ): Promise<PlaneRecord> {
-  const { recorded, acceptsNewStore } = evidence
+  await requireOwnStore(db, where, evidence)
+  const { recorded } = evidence
   const row = await getEnforcement(db.read)
-  if (row.plane_id === null) return nameStore(db, where, evidence, opening)
-  if (recorded === undefined || (recorded.id !== row.plane_id && acceptsNewStore)) return toPlaneRecord(row)
-  if (recorded.id !== row.plane_id) throw new ConfigError(otherStore(where, recorded))
+  if (row.plane_id === null) return nameStore(db, evidence, opening)
+  if (recorded?.id !== row.plane_id) return toPlaneRecord(row)
   if (recorded.mode === row.mode) return toPlaneRecord(row)
   const isOlder = row.epoch < recorded.epoch
   const keepsMode = isOlder && modes.indexOf(recorded.mode) > modes.indexOf(row.mode)
@@ -57,15 +57,32 @@ export async function identifyPlane(
   return keepsMode ? keepMode(db, recorded) : toPlaneRecord(row)
 }
 
-async function nameStore(
-  db: GatewayDb,
+/**
+ * Requires that the store is the one that the data directory was used with. Changes nothing.
+ *
+ * @param where the name of the store in messages
+ * @throws ConfigError if the store is new or another one
+ */
+export async function requireOwnStore(
+  db: Pick<GatewayDb, 'read'>,
   where: string,
   evidence: PlaneEvidence,
+): Promise<void> {
+  const { recorded, acceptsNewStore } = evidence
+  const { plane_id } = await getEnforcement(db.read)
+  if (plane_id === null) {
+    if (await isUnusedStore(db)) requireNewStoreAccepted(where, evidence)
+  } else if (recorded !== undefined && recorded.id !== plane_id && !acceptsNewStore) {
+    throw new ConfigError(otherStore(where, recorded))
+  }
+}
+
+async function nameStore(
+  db: GatewayDb,
+  { recorded }: PlaneEvidence,
   { initialMode, randomBytes }: Opening,
 ): Promise<PlaneRecord> {
-  const { recorded } = evidence
   const isNew = await isUnusedStore(db)
-  if (isNew) requireNewStoreAccepted(where, evidence)
   // An earlier version did not give its stores an id.
   const id = !isNew && recorded !== undefined ? recorded.id : randomBase62(PLANE_ID_LENGTH, randomBytes)
   const mode = isNew ? (initialMode ?? recorded?.mode ?? 'off') : undefined

@@ -112,7 +112,7 @@ async function moveUnderLock({ source, target, nowMs, signal, onTable }: PlaneMo
 }
 
 /** Tells whether a store is as a gateway creates it: without keys, tokens and events. */
-export async function isUnusedStore(db: GatewayDb): Promise<boolean> {
+export async function isUnusedStore(db: Pick<GatewayDb, 'read'>): Promise<boolean> {
   const used = tables.filter(({ name }) => name !== 'enforcement')
   for (const { name } of used) if ((await countRows(db, name)) > 0) return false
   const { epoch } = await db.read.selectFrom('enforcement').select('epoch').executeTakeFirstOrThrow()
@@ -206,7 +206,7 @@ async function endMove(source: GatewayDb, target: GatewayDb): Promise<void> {
   })
 }
 
-async function countRows({ read }: GatewayDb, name: string): Promise<number> {
+async function countRows({ read }: Pick<GatewayDb, 'read'>, name: string): Promise<number> {
   const counting = sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`
   return (await counting.execute(read)).rows[0]!.count
 }
