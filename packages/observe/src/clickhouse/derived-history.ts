@@ -1,4 +1,4 @@
-import type { SelectedRuns } from '../insights/run-history.ts'
+import { OrderedRuns } from '../insights/ordered-runs.ts'
 import { type RunEntry, RunTable } from '../insights/run-table.ts'
 import { entryOf } from '../map-entry.ts'
 import { JobTextCache, type PackedRun, packRun, unpackRun } from '../packed-run.ts'
@@ -12,6 +12,14 @@ import { nanoseconds, timesOfTraces } from './tables.ts'
 export interface HistoryLimits {
   readonly jobs: number
   readonly runs: number
+}
+
+/** The runs that are in memory, and the table with their jobs. */
+interface KnownRuns {
+  readonly ordered: OrderedRuns
+  readonly table: RunTable
+  /** Whether some of the wanted runs may be missing. */
+  readonly isTruncated: boolean
 }
 
 /** The runs of one trace. */
@@ -44,7 +52,7 @@ export class DerivedHistory {
   readonly #traces = new Map<string, KeptTrace>()
   readonly #texts = new JobTextCache()
   #table = new RunTable()
-  #inOrder: readonly RunEntry[] | undefined
+  #inOrder: OrderedRuns | undefined
   /** Runs that start at this time or later were read. */
   #readFrom = MAX_SQL_INTEGER
   #isAtBegin = false
@@ -72,16 +80,16 @@ export class DerivedHistory {
   async select(
     source: Source,
     { known, needed }: { readonly known: number; readonly needed: number },
-  ): Promise<(SelectedRuns & { readonly isTruncated: boolean }) | undefined> {
+  ): Promise<KnownRuns | undefined> {
     const isLate = source.deadline()
     return await this.#inTurn(async () => {
       await this.#refresh(source, isLate)
       while (this.#canRead(known) && !isLate()) await this.#readEarlier(source)
       if (this.#canRead(known)) void this.#readAhead(source, known)
       if (this.#isFull && !this.#reaches(needed)) return undefined
-      this.#inOrder ??= this.#table.inOrder()
+      this.#inOrder ??= new OrderedRuns(this.#table.inOrder())
       const isTruncated = !this.#reaches(known) || this.#changed.size > 0
-      return { runs: this.#inOrder, table: this.#table, isTruncated }
+      return { ordered: this.#inOrder, table: this.#table, isTruncated }
     })
   }
 

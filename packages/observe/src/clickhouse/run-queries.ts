@@ -9,7 +9,7 @@ import {
   type RunComparison,
 } from '../insights/insights-queries.ts'
 import { insightsOf, knownSince } from '../insights/insights-report.ts'
-import { matches as isOfHistory } from '../insights/run-history.ts'
+import { matches as isOfHistory } from '../insights/ordered-runs.ts'
 import { RunTable } from '../insights/run-table.ts'
 import { startedIn } from '../insights/time-buckets.ts'
 import { USUAL_RUNS } from '../insights/usual-runs.ts'
@@ -287,7 +287,7 @@ export async function readInsights(
   const known = { since: knownSince(range), until: range.until }
   const kept = await history?.select(source, { known: known.since, needed: range.since })
   if (kept !== undefined) {
-    const runs = startedIn(kept.runs, { since: 0, until: known.until }).filter((run) => isOfHistory(run, query))
+    const runs = kept.ordered.selectWithUsual(query, known)
     return { ...insightsOf({ runs, table: kept.table }, range), truncated: kept.isTruncated }
   }
   const table = new RunTable()

@@ -5,8 +5,9 @@ import type { RefKind } from '../run-kind.ts'
 import type { ObserveTables } from '../tables.ts'
 import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
 import { DEFAULT_ENTRIES, type InsightsRange, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
+import type { HistoryFilter } from './ordered-runs.ts'
 import { medianOf } from './percentile.ts'
-import type { HistoryFilter, RunHistory } from './run-history.ts'
+import type { RunHistory } from './run-history.ts'
 import { findStoredRun, usualRuns } from './stored-runs.ts'
 import { DAY } from './time-buckets.ts'
 
@@ -44,8 +45,7 @@ export async function readInsights(history: RunHistory, query: InsightsQuery): P
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
   const known = knownSince(range)
   return await history.answer(key, async () => {
-    // What is usual for runs depends on earlier ones, however old.
-    const report = insightsOf(await history.select(filter, { since: 0, until: range.until }), range)
+    const report = insightsOf(await history.selectWithUsual(filter, { since: known, until: range.until }), range)
     return { ...report, truncated: history.isTruncatedSince(known) }
   })
 }

@@ -2,15 +2,9 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { JobTextCache, unpackRun } from '../packed-run.ts'
 import type { PipelineFactsTable } from '../pipeline-tables.ts'
 import type { ObserveTables } from '../tables.ts'
+import { type HistoryFilter, OrderedRuns } from './ordered-runs.ts'
 import { type RunEntry, RunTable } from './run-table.ts'
-import { startedIn, type TimeSpan } from './time-buckets.ts'
-
-export interface HistoryFilter {
-  readonly service?: string | undefined
-  /** A full path or a name. */
-  readonly project?: string | undefined
-  readonly ref?: string | undefined
-}
+import type { TimeSpan } from './time-buckets.ts'
 
 /** The limits on what is in memory; the oldest runs beyond them are left out. */
 export interface HistoryLimits {
@@ -53,7 +47,7 @@ export class RunHistory {
   /** Facts with lower ids were not read yet; `undefined` if there are none. */
   #unreadBefore: number | undefined = FROM_THE_LATEST
   #isRereading = false
-  #inOrder: readonly RunEntry[] | undefined
+  #inOrder: OrderedRuns | undefined
   readonly #answers = new Map<string, unknown>()
 
   constructor(db: Kysely<ObserveTables>, nowMs: () => number, limits: Partial<HistoryLimits> = {}) {
@@ -64,10 +58,18 @@ export class RunHistory {
 
   /** Returns the runs that started in a range. */
   async select(filter: HistoryFilter, span: TimeSpan): Promise<SelectedRuns> {
+    return { runs: (await this.#ordered()).select(filter, span), table: this.#table }
+  }
+
+  /** Returns the runs that started in a range, and the earlier ones that decide what is usual for them. */
+  async selectWithUsual(filter: HistoryFilter, span: TimeSpan): Promise<SelectedRuns> {
+    return { runs: (await this.#ordered()).selectWithUsual(filter, span), table: this.#table }
+  }
+
+  async #ordered(): Promise<OrderedRuns> {
     await this.#refresh()
-    this.#inOrder ??= this.#table.inOrder()
-    const runs = startedIn(this.#inOrder, span)
-    return { runs: isEmpty(filter) ? runs : runs.filter((run) => matches(run, filter)), table: this.#table }
+    this.#inOrder ??= new OrderedRuns(this.#table.inOrder())
+    return this.#inOrder
   }
 
   /**
@@ -210,11 +212,3 @@ export class RunHistory {
     this.#answers.clear()
   }
 }
-
-const isEmpty = ({ service, project, ref }: HistoryFilter): boolean => (service ?? project ?? ref) === undefined
-
-/** Tells whether a run is one that a filter selects. */
-export const matches = (run: RunEntry, { service, project, ref }: HistoryFilter): boolean =>
-  (service === undefined || run.service === service) &&
-  (project === undefined || run.project === project || run.projectName === project) &&
-  (ref === undefined || run.ref === ref)
