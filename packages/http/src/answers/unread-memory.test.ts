@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { silentLog } from '@penstock/runtime'
+import { silentLog, TrustedProxies } from '@penstock/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { type Listening, listen } from '../listen.ts'
 import { type Route, unguarded } from '../route.ts'
@@ -39,7 +39,7 @@ function buffersInUse(): number {
 
 /** Returns the memory that answers take when none of them is read, each for a client of its own. */
 async function memoryOfUnread(unread: UnreadAnswers): Promise<number> {
-  const trustedProxies = { clientOf: (_: string, forwarded: string | undefined) => forwarded ?? '' }
+  const trustedProxies = new TrustedProxies(['127.0.0.1'])
   const options = { renderError: () => ({ status: 503 }), headers: {}, log: silentLog, trustedProxies, unread }
   server = await listen(serveRoutes(unguarded([route]), options), { host: '127.0.0.1', port: 0 })
   const { port } = new URL(server.url)
