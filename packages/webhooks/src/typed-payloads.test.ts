@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   createCommit,
+  createCommitComment,
   createMergeRequest,
   mergeRequestDiscussions,
   projectMilestones,
@@ -53,6 +54,19 @@ test.each([
       ...{ old_path: 'a.txt', new_path: 'a.txt', a_mode: '100644', b_mode: '100644' },
       ...{ new_file: false, renamed_file: false, deleted_file: false },
     },
+  })
+})
+
+test('a comment on a line of the first commit has the diff of its file', async () => {
+  const hooks = await HookWorld.open()
+  const sha = await commit(hooks, 'main', 'create', '1\n2\n')
+  await hooks.hook({ noteEvents: true })
+  await hooks.perform(createCommitComment, { sha, note: 'Why?', path: 'a.txt', line: 2, lineType: 'new' })
+  const [body] = await hooks.bodies(1)
+  expect(body!.object_attributes).toMatchObject({
+    position: { base_sha: '0'.repeat(40), head_sha: sha, new_line: 2 },
+    line_code: lineCode('a.txt', 1, 2),
+    st_diff: { diff: expect.stringContaining('+1\n+2\n'), new_path: 'a.txt', new_file: true },
   })
 })
 

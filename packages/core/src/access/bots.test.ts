@@ -199,20 +199,25 @@ describe('rights that a bot cannot get', () => {
 
 test('the name of a bot of a private project is neither shown nor found, unless the project is visible', async () => {
   const hidden = await world.project('hidden', mira, 'private')
-  const draft = { name: 'Rocket launcher', scopes: ['api'], accessLevel: owner }
+  const draft = { name: 'rocket launcher', scopes: ['api'], accessLevel: owner }
   const { userId } = await world.perform(root, createProjectToken, { project: hidden.id, ...draft })
   const { username } = await getUser(context(), userId)
   const outsider = await world.user('outsider')
   const namesFor = async (actor: User, input: object) =>
     (await world.perform(actor, listUsers, input)).items.map(({ user }) => user.name)
   for (const actor of [mira, root]) {
-    expect(await namesFor(actor, { search: 'rocket' })).toEqual(['Rocket launcher'])
-    expect((await world.perform(actor, getUserProfile, { user: userId })).user.name).toBe('Rocket launcher')
+    expect(await namesFor(actor, { search: 'rocket' })).toEqual(['rocket launcher'])
+    expect((await world.perform(actor, getUserProfile, { user: userId })).user.name).toBe('rocket launcher')
   }
   expect(await namesFor(outsider, { search: 'rocket' })).toEqual([])
   expect(await namesFor(outsider, { search: username })).toEqual(['****'])
   expect(await namesFor(outsider, { username })).toEqual(['****'])
   expect((await world.perform(outsider, getUserProfile, { user: userId })).user.name).toBe('****')
+  // '****' comes before all names, wherever the true name would be.
+  const byName = async (actor: User, name: string) =>
+    (await namesFor(actor, { orderBy: 'name', sort: 'asc' })).indexOf(name)
+  expect(await byName(outsider, '****')).toBe(0)
+  expect(await byName(root, 'rocket launcher')).toBeGreaterThan(0)
   const { listing } = await world.perform(outsider, browseUsers, { search: 'rocket' })
   expect(await listing.counts(10)).toEqual([0])
 })

@@ -25,6 +25,8 @@ export interface MembersTable {
   expires_at: string | null
   created_by_id: number | null
   created_at_ms: number
+  /** The time of the last change; null if there was none since it is recorded. */
+  updated_at_ms: Generated<number | null>
 }
 
 /**

@@ -63,7 +63,10 @@ interface LineOfCommit {
   readonly lineType: 'new' | 'old'
 }
 
-function positionOf({ sha, parent = sha, path, line, lineType }: LineOfCommit): NotePosition | undefined {
+/** The base of the first commit of a history, as on GitLab. */
+const NO_PARENT = '0'.repeat(40)
+
+function positionOf({ sha, parent = NO_PARENT, path, line, lineType }: LineOfCommit): NotePosition | undefined {
   if (path === undefined || line === undefined) return undefined
   return {
     baseSha: parent,

@@ -38,6 +38,8 @@ export interface GroupsTable
   /** A file name; the bytes are in `avatars`. */
   avatar: Generated<string | null>
   created_at_ms: number
+  /** The time of the last change; null if there was none since it is recorded. */
+  updated_at_ms: Generated<number | null>
 }
 
 /** Returns the group. @throws DomainError `not_found` */
@@ -95,6 +97,7 @@ export function groupOf(row: Selectable<GroupsTable>): Group {
     defaultBranch: row.default_branch ?? undefined,
     avatar: row.avatar ?? undefined,
     createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms ?? row.created_at_ms,
   }
 }
 
@@ -154,10 +157,14 @@ export type GroupChanges = Partial<
   >
 >
 
-export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes: GroupChanges): Promise<Group> {
+export async function updateGroupRow(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  id: number,
+  changes: GroupChanges,
+): Promise<Group> {
   const row = await db
     .updateTable('groups')
-    .set(({ ref }) => ({
+    .set({
       ...(changes.description !== undefined && { description: changes.description }),
       ...(changes.visibility !== undefined && { visibility: changes.visibility }),
       ...(changes.requestAccessEnabled !== undefined && {
@@ -168,9 +175,8 @@ export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes
       ...(changes.creation !== undefined && toRow(creationLevelFields, changes.creation)),
       ...('defaultBranch' in changes && { default_branch: changes.defaultBranch ?? null }),
       ...('avatar' in changes && { avatar: changes.avatar ?? null }),
-      // SQL has no update without a column.
-      created_at_ms: ref('created_at_ms'),
-    }))
+      updated_at_ms: nowMs,
+    })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
@@ -182,13 +188,13 @@ export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes
  * projects.
  */
 export async function renameGroupRows(
-  { db }: Pick<Tx, 'db'>,
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   group: Group,
   { path, name }: Pick<Group, 'path' | 'name'>,
 ): Promise<void> {
   const fullPath = group.fullPath.slice(0, group.fullPath.length - group.path.length) + path
   const fullName = group.fullName.slice(0, group.fullName.length - group.name.length) + name
-  await db.updateTable('groups').set({ path, name }).where('id', '=', group.id).execute()
+  await db.updateTable('groups').set({ path, name, updated_at_ms: nowMs }).where('id', '=', group.id).execute()
   await db
     .updateTable('groups')
     .set({

@@ -18,10 +18,13 @@ type Place = Pick<NotePosition, 'baseSha' | 'headSha' | 'oldPath' | 'newPath' | 
 /** Returns the diff that a note is about; `undefined` if its commits or its file are not in the repository. */
 export async function readNotedDiff(core: Core, project: Project, place: Place): Promise<NotedDiff | undefined> {
   const git = (await findProjectRepository(core, project))?.git
-  if (git === undefined || !(await isCommit(git, place.baseSha)) || !(await isCommit(git, place.headSha))) {
-    return undefined
-  }
-  const trees = { before: (await git.commit(place.baseSha)).tree, after: (await git.commit(place.headSha)).tree }
+  if (git === undefined || !(await isCommit(git, place.headSha))) return undefined
+  const { tree: after, parents } = await git.commit(place.headSha)
+  // Positions on a first commit name no base, or, from earlier versions, the commit itself.
+  const hasBase = parents.length > 0 || place.baseSha !== place.headSha
+  const isBase = hasBase && (await isCommit(git, place.baseSha))
+  if (!isBase && parents.length > 0) return undefined
+  const trees = { before: isBase ? (await git.commit(place.baseSha)).tree : undefined, after }
   const changes = await changesBetween(git, trees, MAX_FILES)
   const change = changes.find(({ oldPath, newPath }) => newPath === place.newPath || oldPath === place.oldPath)
   if (change === undefined) return undefined

@@ -175,7 +175,7 @@ function membersOf(
         const member = await getMember(tx, from, userId, 'direct')
         if (!isLeaving) requireNotAbove(standing, member.level)
         await requireNotLastOwner(tx, from, member)
-        tx.requireUnmodified(member.createdAtMs)
+        tx.requireUnmodified(member.updatedAtMs)
         await deleteMember(tx, from, userId)
         if (from.kind === 'group' && !skipSubresources) await deleteMembersBelow(tx, from, userId)
         await recordMemberEvent(tx, from, 'removed', { before: member, details: { level: member.level } })

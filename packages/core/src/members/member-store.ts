@@ -126,6 +126,7 @@ export async function membersOfRows(
     level: row.access_level as AccessLevel,
     expiresAt: row.expires_at ?? undefined,
     createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms ?? row.created_at_ms,
     createdBy: row.created_by_id === null ? undefined : users.get(row.created_by_id),
     groupId: row.group_id ?? undefined,
     projectId: row.project_id ?? undefined,
@@ -139,14 +140,14 @@ export async function setMember(tx: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, 
 }
 
 export async function updateMemberRow(
-  { db }: Pick<Tx, 'db'>,
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   subject: Subject,
   userId: number,
   { level, expiresAt }: { readonly level: AccessLevel; readonly expiresAt: string | undefined },
 ): Promise<void> {
   await db
     .updateTable('members')
-    .set({ access_level: level, expires_at: expiresAt ?? null })
+    .set({ access_level: level, expires_at: expiresAt ?? null, updated_at_ms: nowMs })
     .where('user_id', '=', userId)
     .where(belongsTo(subject))
     .execute()

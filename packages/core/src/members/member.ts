@@ -10,6 +10,7 @@ export interface Member {
   /** `YYYY-MM-DD`; the role ends at the beginning of that day. */
   readonly expiresAt: string | undefined
   readonly createdAtMs: number
+  readonly updatedAtMs: number
   readonly createdBy: User | undefined
   /** The group or project in which the role was given; exactly one is set. */
   readonly groupId: number | undefined

@@ -134,3 +134,26 @@ test('a merge that waits is done when a pipeline of a merge train succeeds', asy
   await record(32, 'success', { sha: mergeResult, ref, finishedAt: world.clock.nowMs() })
   expect((await run(getProjectMergeRequest, one())).state).toBe('merged')
 })
+
+test('a pipeline that a later record assigns to the merge request tests the present head', async () => {
+  await record(51, 'running', { sha: mergeResult })
+  expect(await headPipeline()).toBeUndefined()
+  await record(51, 'failed', { sha: mergeResult }, first)
+  expect(await headPipeline()).toBe(51)
+  expect(await merge()).toEqual(notAllowed)
+})
+
+test('a later record that names another commit of the source branch is not a pipeline of the present head', async () => {
+  await record(61, 'running', { sha: mergeResult }, first)
+  expect(await headPipeline()).toBe(61)
+  const title = `Merge ${'b'.repeat(40)} into ${'c'.repeat(40)}`
+  await record(61, 'success', { sha: mergeResult }, { ...first, commit: { title } })
+  expect(await headPipeline()).toBeUndefined()
+})
+
+test('a later record without a new commit keeps the head of the first record', async () => {
+  await record(71, 'running', { sha: mergeResult }, first)
+  await commit('fix', 'later.txt')
+  await record(71, 'success', { sha: mergeResult }, first)
+  expect(await headPipeline()).toBeUndefined()
+})

@@ -28,6 +28,7 @@ export interface Group {
   /** The file name of its picture. */
   readonly avatar: string | undefined
   readonly createdAtMs: number
+  readonly updatedAtMs: number
 }
 
 /** A reference to a group in a request: its id or its full path. */

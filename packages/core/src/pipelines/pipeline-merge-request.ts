@@ -47,9 +47,8 @@ export async function findSourceSha(
   projectId: number,
   { mergeRequestIid: iid, sha, ref, commit }: MergeRequestPipeline,
 ): Promise<string | undefined> {
-  const named = mergeResultTitle.exec(commit?.title ?? '')?.[1]
-  if (named !== undefined) return named
-  if (mergeRequestRef.exec(ref ?? '')?.[2] === 'head') return sha
+  const stated = statedSourceSha({ sha, ref, commit })
+  if (stated !== undefined) return stated
   const former = await db
     .selectFrom('merge_requests')
     .innerJoin('merge_request_versions', 'merge_request_versions.merge_request_id', 'merge_requests.id')
@@ -68,6 +67,16 @@ export async function findSourceSha(
     .limit(1)
     .executeTakeFirst()
   return former?.head_sha
+}
+
+/** Returns the commit of the source branch if the record states it, at any time. */
+export function statedSourceSha({
+  sha,
+  ref,
+  commit,
+}: Omit<MergeRequestPipeline, 'mergeRequestIid'>): string | undefined {
+  const named = mergeResultTitle.exec(commit?.title ?? '')?.[1]
+  return named ?? (mergeRequestRef.exec(ref ?? '')?.[2] === 'head' ? sha : undefined)
 }
 
 /** A merge request with its source branch, by which its pipelines are found. */

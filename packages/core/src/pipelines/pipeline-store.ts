@@ -10,7 +10,7 @@ import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { claimGlobalNumbers, FIRST_ASSIGNED_NUMBER, FIRST_POSTED_ID } from './global-number-store.ts'
 import type { Pipeline, PipelineFilter } from './pipeline.ts'
-import { findSourceSha, isForMergeRequest, type MergeRequestHead } from './pipeline-merge-request.ts'
+import { findSourceSha, isForMergeRequest, type MergeRequestHead, statedSourceSha } from './pipeline-merge-request.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
 import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
@@ -202,21 +202,45 @@ export async function insertPipeline(
 }
 
 export async function updatePipeline(
-  { db, nowMs }: Tx,
-  { fullPath }: Project,
+  tx: Tx,
+  { id, fullPath }: Project,
   key: number,
   draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
+  const { db, nowMs } = tx
   const { name, ...columns } = columnsOf(draft, version)
   const row = await db
     .updateTable('pipelines')
     // A record without a name keeps the one that a user has given to the pipeline.
-    .set({ updated_at_ms: nowMs, ...columns, ...(name !== null && { name }) })
+    .set({
+      updated_at_ms: nowMs,
+      source_sha: await sourceShaAfter(tx, id, key, draft),
+      ...columns,
+      ...(name !== null && { name }),
+    })
     .where('id', '=', key)
     .returningAll()
     .executeTakeFirstOrThrow()
   return pipelineOf({ ...row, project_path: fullPath })
+}
+
+/**
+ * Returns the commit of the source branch that a later record of a pipeline tests. It stays that of the first record, unless the
+ * later one states another, or is the first for this merge request or commit.
+ */
+async function sourceShaAfter(tx: Tx, projectId: number, key: number, draft: PipelineHead): Promise<string | null> {
+  const { mergeRequestIid: iid } = draft
+  if (iid === undefined) return null
+  const stated = statedSourceSha(draft)
+  if (stated !== undefined) return stated
+  const former = await tx.db
+    .selectFrom('pipelines')
+    .select(['merge_request_iid', 'sha', 'source_sha'])
+    .where('id', '=', key)
+    .executeTakeFirstOrThrow()
+  if (former.merge_request_iid === iid && former.sha === (draft.sha ?? null)) return former.source_sha
+  return (await findSourceSha(tx, projectId, { ...draft, mergeRequestIid: iid })) ?? null
 }
 
 export async function renamePipelineRow({ db, nowMs }: Tx, pipeline: Pipeline, name: string): Promise<Pipeline> {

@@ -1,9 +1,7 @@
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Actor, User } from '../model/user.ts'
-import { membersOfVisibleSubjects } from './user-list-store.ts'
+import { HIDDEN_NAME, membersOfVisibleSubjects } from './user-list-store.ts'
 import { profileOf } from './user-profile.ts'
-
-const HIDDEN_NAME = '****'
 
 /** Returns the users with names that the actor may see. The name of a bot is hidden from those who may not see its project or group. */
 export async function withShownNames(context: ReadContext, actor: Actor, users: readonly User[]): Promise<User[]> {

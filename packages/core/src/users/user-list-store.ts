@@ -1,4 +1,4 @@
-import { expressionBuilder, type SqlBool, sql } from 'kysely'
+import { expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
 import { isOneOf } from '../kit/conditions.ts'
@@ -60,12 +60,25 @@ export interface UserOrder {
 export const userOrders = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
 
 const orderColumns = {
-  id: 'id',
-  name: 'name',
-  username: 'username',
-  created_at: 'created_at_ms',
-  updated_at: 'updated_at_ms',
+  username: 'users.username',
+  created_at: 'users.created_at_ms',
+  updated_at: 'users.updated_at_ms',
 } as const
+
+/** The name that is shown instead of that of a bot to those who may not see its project or group. */
+export const HIDDEN_NAME = '****'
+
+/** Returns the sort key of an order. Names sort as they are shown, because the place of a bot would tell its name. */
+function orderExpression(context: ReadContext, viewer: Actor, by: Exclude<UserOrder['by'], 'id'>): RawBuilder<unknown> {
+  if (by !== 'name') return sql.ref(orderColumns[by])
+  if (viewer?.isAdministrator) return sql.ref('users.name')
+  const shown = expressionBuilder<CoreTables, 'users'>().exists(membershipsSeenBy(context, viewer))
+  return sql`case when users.is_bot = 0 or users.id = ${viewer?.id ?? 0} or ${shown} then users.name else ${HIDDEN_NAME} end`
+}
+
+/** Selects the memberships of the user of the outer query in groups and projects that the viewer may see. */
+const membershipsSeenBy = (context: ReadContext, viewer: Actor) =>
+  visibleMemberships(context, viewer).select('members.id').whereRef('members.user_id', '=', sql.ref('users.id'))
 
 export async function pageOfUsers(
   context: ReadContext,
@@ -79,7 +92,7 @@ export async function pageOfUsers(
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'users.id', key: 'id', direction }]), userOf)
   }
-  const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
+  const ordered = by === 'id' ? query : query.orderBy(orderExpression(context, filter.viewer, by), direction)
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), userOf)
 }
 
@@ -146,9 +159,7 @@ function nameOrUsernameContains(context: ReadContext, viewer: Actor, search: str
   const contains = containsText(context, ['users.name', 'users.username'], search)
   if (viewer?.isAdministrator) return contains
   const eb = expressionBuilder<CoreTables, 'users'>()
-  const isShown = eb.exists(
-    visibleMemberships(context, viewer).select('members.id').whereRef('members.user_id', '=', sql.ref('users.id')),
-  )
+  const isShown = eb.exists(membershipsSeenBy(context, viewer))
   return eb.and([
     contains,
     eb.or([eb('users.is_bot', '=', 0), containsText(context, ['users.username'], search), isShown]),

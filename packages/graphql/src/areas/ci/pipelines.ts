@@ -229,7 +229,7 @@ const timeFields = (t: FieldsOf<Pipeline>) => ({
   updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
   startedAt: t.field({ type: 'Time', resolve: ({ startedAtMs }) => startedAtMs }),
   finishedAt: t.field({ type: 'Time', resolve: ({ finishedAtMs }) => finishedAtMs }),
-  committedAt: t.field({ type: 'Time', resolve: () => null }),
+  committedAt: t.field({ type: 'Time', resolve: ({ commit }) => commit?.committedAtMs }),
 })
 
 export const wholeSeconds = ({

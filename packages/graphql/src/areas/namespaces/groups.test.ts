@@ -107,7 +107,7 @@ describe('one group', () => {
           visibility: 'private',
           description: '',
           createdAt: '2026-02-03T04:05:06Z',
-          updatedAt: null,
+          updatedAt: '2026-02-03T04:05:06Z',
           archived: false,
           markedForDeletion: false,
           emailsEnabled: true,

@@ -80,7 +80,7 @@ export function addGroups(kit: Kit): void {
       webPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}`) }),
       editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}/-/edit`) }),
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
-      updatedAt: t.field({ type: 'Time', description: 'Always null: not recorded', resolve: () => null }),
+      updatedAt: t.field({ type: 'Time', resolve: ({ updatedAtMs }) => updatedAtMs }),
       archived: t.boolean({ resolve: () => false }),
       markedForDeletion: t.boolean({ nullable: false, resolve: () => false }),
       lfsEnabled: t.boolean({ resolve: ({ settings }) => settings.lfsEnabled }),

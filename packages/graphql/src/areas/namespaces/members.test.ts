@@ -81,7 +81,7 @@ describe('members of a group', () => {
               {
                 id: 'gid://svc/GroupMember/2',
                 createdAt: '2026-02-03T04:05:06Z',
-                updatedAt: null,
+                updatedAt: '2026-02-03T04:05:06Z',
                 expiresAt: '2027-05-06T00:00:00Z',
                 createdBy: null,
                 notificationEmail: null,

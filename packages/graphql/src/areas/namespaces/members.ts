@@ -49,7 +49,7 @@ export function addMembers(kit: Kit): void {
       user: t.field({ type: 'UserCore', resolve: ({ user }) => user }),
       createdBy: t.field({ type: 'UserCore', resolve: ({ createdBy }) => createdBy }),
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
-      updatedAt: t.field({ type: 'Time', description: 'Always null: not recorded', resolve: () => null }),
+      updatedAt: t.field({ type: 'Time', resolve: ({ updatedAtMs }) => updatedAtMs }),
       expiresAt: t.field({
         type: 'Time',
         description: 'The membership ends at the beginning of this day',

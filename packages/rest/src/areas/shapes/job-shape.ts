@@ -31,7 +31,7 @@ const commonFields = {
   pipeline: pipelineSummaryShape.schema,
   /** Only for failed jobs. */
   failure_reason: z.string().optional(),
-  when: z.string().nullable(),
+  when: z.string(),
   manual: z.boolean().nullable(),
   web_url: z.string(),
   project: z.object({ ci_job_token_scope_enabled: z.literal(false) }),
@@ -57,11 +57,12 @@ function commonJson(job: JobWithCommit, context: JsonContext) {
     erased_at: null,
     duration: job.durationSeconds ?? null,
     queued_duration: job.queuedSeconds ?? null,
-    user: recordedUserShape.of(job.user, context),
+    // A record without users of jobs names the user of the pipeline, who started them.
+    user: recordedUserShape.of(job.user ?? pipeline.user, context),
     commit: job.commit === undefined ? recordedCommitJson(job, context) : commitJson(job.commit, context),
     pipeline: pipelineSummaryShape.of(pipeline, context),
     ...(job.failureReason !== undefined && { failure_reason: job.failureReason }),
-    when: job.when ?? null,
+    when: job.when ?? (job.isManual ? 'manual' : 'on_success'),
     manual: job.isManual ?? null,
     web_url: `${context.externalUrl}/${pipeline.projectPath}/-/jobs/${job.id}`,
     project: { ci_job_token_scope_enabled: false },

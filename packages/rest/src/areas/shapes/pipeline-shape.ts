@@ -103,7 +103,7 @@ export const pipelineShape = {
     user: recordedUserShape.of(pipeline.user, context),
     started_at: isoTime(pipeline.startedAtMs),
     finished_at: isoTime(pipeline.finishedAtMs),
-    committed_at: null,
+    committed_at: isoTime(pipeline.commit?.committedAtMs),
     duration: wholeSeconds(pipeline.durationSeconds),
     queued_duration: wholeSeconds(pipeline.queuedSeconds),
     coverage: null,

@@ -1,5 +1,6 @@
 import {
   avatarPath,
+  DEFAULT_BRANCH,
   featureSwitches,
   type Operation,
   type ProjectView,
@@ -40,7 +41,8 @@ const simpleMembers = {
   path: of(z.string(), ({ project }) => project.path),
   pathWithNamespace: of(z.string(), ({ project }) => project.fullPath),
   createdAt: of(z.string(), ({ project }) => isoTime(project.createdAtMs)),
-  defaultBranch: of(z.string().nullable(), ({ project }) => project.defaultBranch ?? null),
+  // An empty repository has the branch that its first commit creates by default.
+  defaultBranch: of(z.string(), ({ project }) => project.defaultBranch ?? DEFAULT_BRANCH),
   tagList: of(z.array(z.string()), ({ topics }) => topics),
   topics: of(z.array(z.string()), ({ topics }) => topics),
   sshUrlToRepo: of(z.string(), ({ project }, { externalUrl }) => sshCloneUrl(externalUrl, `${project.fullPath}.git`)),
