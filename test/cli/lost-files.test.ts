@@ -119,11 +119,11 @@ test('docs/operations.md says of each file whether the next start is refused', (
 const otherTests: Readonly<Record<string, readonly [file: string, title: string]>> = {
   '`gateway.db` older than `plane.json`, such as a backup or a file without its `-wal`': [
     'cli/lost-files.test.ts',
-    'a store from before enforcement does not open the gate',
+    'a store from before enforcement',
   ],
   '`gateway.db` of another gateway': ['cli/lost-files.test.ts', 'the store of another gateway is refused'],
   'a directory in `repositories`': ['core/lost-repositories.test.ts', '$call says that files are missing'],
-  'another `secrets.key`': ['cli/lost-files.test.ts', 'another secrets.key is refused'],
+  'another `secrets.key`': ['cli/lost-files.test.ts', 'another secrets.key'],
   'a damaged `observe.db`': ['cli/lost-files.test.ts', 'a damaged observe.db stops only what reads and writes it'],
   everything: ['cli/lost-files.test.ts', 'the setting decides the mode of a new store'],
 }

@@ -5,7 +5,15 @@ import { expect, test } from 'vitest'
 const packages = join(import.meta.dirname, '../../packages')
 const folders = [
   ...['core/src', 'rest/src', 'http/src', 'graphql/src', 'gateway/src', 'webhooks/src', 'mail/src', 'cli/src'],
-  ...['../test/core', '../test/cli', '../test/contract', '../test/browser', '../test/packaging'],
+  ...[
+    '../test/core',
+    '../test/cli',
+    '../test/contract',
+    '../test/browser',
+    '../test/packaging',
+    '../test/gateway',
+    '../test/graphql',
+  ],
 ]
 
 test('every test cited in the security review exists exactly once', () => {

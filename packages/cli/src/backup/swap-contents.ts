@@ -40,7 +40,7 @@ function newName(directory: string, name: string): string {
 /** Returns whether entries of the data directory may have been moved by a restore that was not completed. */
 export const hasBegunSwap = (dataDir: string): boolean => existsSync(join(dataDir, RESTORE_READY_DIRECTORY))
 
-/** From this moment on, the restore can only be completed: `completeSwap` does it, also in a later process. */
+/** Begins the swap. The restore can only be completed then: `completeSwap` does it, also in a later process. */
 export async function beginSwap(dataDir: string): Promise<void> {
   await rename(join(dataDir, RESTORE_DIRECTORY), join(dataDir, RESTORE_READY_DIRECTORY))
   await sync(dataDir)
