@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { changesBetween, MAX_FILES } from './commit-diff.ts'
 import type { GitRepository } from './git-repository.ts'
 import { entryAt, type HistoryHeader, MAX_SEARCHED } from './history.ts'
 import { type DiffLine, diffLines, linesOf } from './line-diff.ts'
 import { NewestFirst } from './newest-first.ts'
+import { inOwnTurn } from './own-turn.ts'
 
 /** The maximum number of versions of the file that are compared, and of lines in all of them together. */
 const MAX_COMPARED = 5_000
@@ -57,8 +57,7 @@ export async function blame(
       const [before, after] = [await texts(version.blob), await texts(suspect.blob)]
       linesLeft -= before.length + after.length
       if (linesLeft < 0) return undefined
-      await nextTurn()
-      const kept = keptLines(before, after)
+      const kept = await inOwnTurn(() => keptLines(before, after))
       const moved = new Map<number, number>()
       for (const [line, original] of suspect.lines) {
         const before = kept.get(line)

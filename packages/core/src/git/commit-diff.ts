@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countEditedLines, countLines } from './edited-lines.ts'
 import { modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
 import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
+import { inOwnTurn } from './own-turn.ts'
 
 /** Further files are not shown. */
 export const MAX_FILES = 1_000
@@ -63,7 +63,6 @@ export async function diffOf(
   const isReadable = Math.max(await sizeOf(repository, before), await sizeOf(repository, after)) <= MAX_SHOWN_BYTES
   if (!isReadable) return withoutText({ oldPath, newPath, before, after })
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
-  await nextTurn()
   const isTooLarge = !isSmallEnough(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
   return {
     oldPath,
@@ -75,7 +74,7 @@ export async function diffOf(
     diff:
       isTooLarge || before?.oid === after?.oid
         ? ''
-        : repository.admittedText(textDiff(old, fresh, { oldPath, newPath })),
+        : repository.admittedText(await inOwnTurn(() => textDiff(old, fresh, { oldPath, newPath }))),
   }
 }
 
@@ -184,8 +183,8 @@ async function editedLines(
   if (before?.oid === after?.oid) return none
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   budget.bytes -= old.length + fresh.length
-  await nextTurn()
-  return !isSmallEnough(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
+  if (!isSmallEnough(old, fresh) || isBinary(old) || isBinary(fresh)) return none
+  return inOwnTurn(() => countEditedLines(old, fresh))
 }
 
 /** The remaining files and bytes that may be read to count lines. */

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isBinary } from './commit-diff.ts'
 import { modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository, WritableRepository } from './git-repository.ts'
 import { linesOf } from './line-diff.ts'
 import { mergeLines } from './merge-lines.ts'
+import { inOwnTurn } from './own-turn.ts'
 import { isFile } from './tree-draft.ts'
 
 /** A merge with a larger file that both sides changed is not tried. */
@@ -149,9 +149,8 @@ async function mergeFile(
     // In this encoding, every sequence of bytes keeps its value.
     texts.push(Buffer.from(bytes).toString('latin1'))
   }
-  await nextTurn()
   const [before, own, other] = texts as [string, string, string]
-  const text = mergeLines(linesOf(before), linesOf(own), linesOf(other))?.join('')
+  const text = await inOwnTurn(() => mergeLines(linesOf(before), linesOf(own), linesOf(other))?.join(''))
   if (text === undefined) return 'conflict'
   return text === own ? withMode(ours) : { name: ours.name, mode, content: Buffer.from(text, 'latin1') }
 }
