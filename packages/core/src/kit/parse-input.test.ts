@@ -46,3 +46,18 @@ test('a list of iids has at most a thousand entries', () => {
   expect(iidList.safeParse(Array(1_000).fill(7)).success).toBe(true)
   expect(iidList.safeParse(Array(1_001).fill(7)).success).toBe(false)
 })
+
+test.each([
+  ['a\r\nb', 'a b'],
+  ['\na\n\n\rb\r\n', 'a b'],
+  ['a  b', 'a  b'],
+])('line breaks in titles and names become spaces: %j', (sent, stored) => {
+  const named = z.object({ title: z.string(), name: z.string(), description: z.string() })
+  const input = { title: sent, name: sent, description: sent }
+  expect(parseInput(named, input)).toEqual({ title: stored, name: stored, description: sent })
+  expect(input.title).toBe(sent)
+})
+
+test('a title of line breaks alone is empty', () => {
+  expect(problemsOf({ title: '\r\n', content: 'x' })).toEqual(['title empty'])
+})

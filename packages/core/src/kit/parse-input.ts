@@ -1,20 +1,39 @@
 import type { z } from 'zod'
 import { DomainError, type ParameterProblem } from './domain-error.ts'
 
+/** The parameters that are one line wherever they are shown: in lists, in the subjects of mails and in headers. */
+const singleLines = ['title', 'name'] as const
+
 /**
- * Parses an input with its schema.
+ * Parses an input with its schema. Line breaks in titles and names become spaces; at their beginning and end they are removed.
  *
  * @throws DomainError `parameters`, with all problems in the order of the schema's keys; problems that concern several
  *   parameters come last
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input, { reportInput: true })
+  const parsed = schema.safeParse(withSingleLines(input), { reportInput: true })
   if (parsed.success) return parsed.data
   const order = keysOf(schema)
   const placeOf = ({ path }: ParameterProblem) => (path.length === 0 ? order.length : order.indexOf(String(path[0])))
   const problems = parsed.error.issues.map(problemOf).toSorted((a, b) => placeOf(a) - placeOf(b))
   throw new DomainError({ code: 'parameters', problems })
 }
+
+function withSingleLines(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input
+  let members = input as Readonly<Record<string, unknown>>
+  for (const name of singleLines) {
+    const value = members[name]
+    if (typeof value === 'string' && /[\r\n]/.test(value)) members = { ...members, [name]: toSingleLine(value) }
+  }
+  return members
+}
+
+const toSingleLine = (text: string): string =>
+  text
+    .split(/[\r\n]+/)
+    .filter((line) => line !== '')
+    .join(' ')
 
 /** Returns the keys of an object schema, even if its output is transformed. */
 function keysOf(schema: z.ZodType): string[] {
