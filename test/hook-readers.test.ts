@@ -402,3 +402,20 @@ test('only the converter compares URLs of projects without .git and slashes at t
   expect(readByCore(text)?.upstream?.isOtherProject).toBe(true)
   expect(readByConverter(text)?.upstream?.otherProject).toBe(false)
 })
+
+const ended = { updated_at: '2026-02-03T04:05:06Z' }
+test.each<[string, Body]>([
+  [
+    'a duration above 10^9 s says that the pipeline ended, so its last update is not its end',
+    hook({}, { ...ended, duration: 2e9 }),
+  ],
+  ['a duration above 2^63 ns is left out', hook({}, { ...ended, duration: 1e10 })],
+  ['a pipeline that names itself as its upstream', hook({ source_pipeline: { pipeline_id: 31 } })],
+  ['the same with the id in digits', hook({ source_pipeline: { pipeline_id: '31' } })],
+  ['an upstream with the ids in digits', hook({ source_pipeline: { pipeline_id: '30', job_id: '7' } })],
+])('both readers agree on this: %s', (_, body) => {
+  const text = JSON.stringify(body)
+  const [draft, record] = [readByCore(text)!, readByConverter(text)!]
+  expect(comparableDraft(draft)).toEqual(comparableRecord(record))
+  expect(draft.passedOn?.rootPipelineId).toBe(record.rootPipelineId && Number(record.rootPipelineId))
+})

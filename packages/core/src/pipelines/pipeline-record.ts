@@ -16,6 +16,8 @@ import {
   replaceInvalid,
   seconds,
   someId,
+  someIdOrDigits,
+  storedSeconds,
   text,
   textsUpTo,
   textUpTo,
@@ -124,7 +126,14 @@ export const putRecordInput = z
         author: lenient(z.object({ name: text })),
       }),
     ),
-    sourcePipeline: lenient(z.object({ pipelineId: someId, jobId: someId, bridgeId: someId, project: projectOf })),
+    sourcePipeline: lenient(
+      z.object({
+        pipelineId: someIdOrDigits,
+        jobId: someIdOrDigits,
+        bridgeId: someIdOrDigits,
+        project: projectOf,
+      }),
+    ),
     builds: jobs,
     bridges: jobs,
     /** The complete hook as the received text. */
@@ -181,8 +190,8 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
     createdAtMs: run.createdAt,
     startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
     finishedAtMs: run.finishedAt ?? lastUpdateAsEnd(input),
-    durationSeconds: run.duration,
-    queuedSeconds: run.queuedDuration,
+    durationSeconds: storedSeconds(run.duration),
+    queuedSeconds: storedSeconds(run.queuedDuration),
     passedOn: toPassedOn(input),
     jobs: listed,
   }
@@ -246,8 +255,8 @@ function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
     createdAtMs: input.createdAt,
     startedAtMs: input.startedAt,
     finishedAtMs: input.finishedAt,
-    durationSeconds: input.duration,
-    queuedSeconds: input.queuedDuration,
+    durationSeconds: storedSeconds(input.duration),
+    queuedSeconds: storedSeconds(input.queuedDuration),
     retriesCount: input.retriesCount,
     user: unlessEmpty(input.user),
     // Some relays send an empty object if there is no runner: `{ id: 0, description: "" }`.

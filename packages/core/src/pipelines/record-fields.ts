@@ -5,7 +5,10 @@ import { instantMs } from '../kit/parameter-schemas.ts'
 
 /** Longer texts are truncated. */
 const MAX_TEXT_LENGTH = 1_024
-const MAX_SECONDS = 1_000_000_000
+/** The longest duration that the converter reads: 2^63 nanoseconds. */
+const MAX_SECONDS = 2 ** 63 / 1e9
+/** The longest duration that is stored, so that GraphQL can return it as an `Int`. */
+const MAX_STORED_SECONDS = 1_000_000_000
 
 /**
  * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
@@ -20,10 +23,25 @@ export const textUpTo = (maxLength: number) => lenient(z.string().transform((val
 
 export const id = z.int().min(1)
 export const someId = lenient(id)
+/** The id of another thing, as a number or in decimal digits, as the converter reads it. */
+export const someIdOrDigits = lenient(
+  z.union([
+    id,
+    z
+      .string()
+      .regex(/^[1-9]\d{0,15}$/)
+      .transform(Number)
+      .pipe(id),
+  ]),
+)
 export const text = textUpTo(MAX_TEXT_LENGTH)
 export const flag = lenient(z.boolean())
 export const count = lenient(z.int().min(0))
 export const seconds = lenient(z.number().min(0).max(MAX_SECONDS))
+/** Returns a duration as it is stored: a longer one is left out. */
+export const storedSeconds = (value: number | undefined): number | undefined =>
+  value !== undefined && value <= MAX_STORED_SECONDS ? value : undefined
+
 export const moment = lenient(z.string().transform(momentMs))
 
 /** Reads a list of texts, of which unusable ones are left out; `undefined` if it is no list. */
