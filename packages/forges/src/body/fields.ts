@@ -94,9 +94,13 @@ export function seconds(fields: Fields, key: string): number | undefined {
   return absent(fields, key, value, 'seconds, 0 or above')
 }
 
-/** Reads a percentage, 0 or above, as a number or as decimal digits: REST writes the coverage of a pipeline as a text. */
+/**
+ * Reads a percentage, 0 or above, as a number or as decimal digits: REST writes the coverage of a pipeline as a text, and `glab`
+ * writes a blank one if there is none.
+ */
 export function percent(fields: Fields, key: string): number | undefined {
   const given = fields.values[key]
+  if (given === '') return undefined
   const value = typeof given === 'string' && decimal.test(given) ? Number(given) : given
   if (typeof value === 'number' && value >= 0 && Number.isFinite(value)) return value + 0
   return absent(fields, key, given, 'percent, 0 or above')

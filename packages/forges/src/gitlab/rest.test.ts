@@ -119,6 +119,13 @@ test('stages are ordered by their lowest job id', () => {
   ])
 })
 
+test('a blank coverage is missing, without a warning', () => {
+  const body = { pipeline: { ...pipeline, coverage: '' }, jobs: [{ id: 380, status: 'success', coverage: '' }] }
+  const input = readInput(body, { receivedAtNs: undefined })
+  expect(input.warnings.items.filter(({ path }) => path.endsWith('coverage'))).toEqual([])
+  expect(recordOf(body).coverage).toBeUndefined()
+})
+
 test('the commit is read from the jobs', () => {
   const commit = { id: 'abc', title: 'Fix', message: 'Fix\n' }
   const jobs = [
