@@ -25,6 +25,7 @@ import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
 import { RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 import { SharedReadBuffer } from './shared-read-buffer.ts'
 import { readTlsFiles } from './tls-context.ts'
+import { UnsentStreams } from './unsent-streams.ts'
 
 export type { IngestRequest } from './http-request.ts'
 
@@ -118,6 +119,7 @@ class OpenListener implements Listener {
   readonly #handshakes = new Map<string, Slot>()
   readonly #scheduler = new RejectedConnectionScheduler()
   readonly #unsent = new UnsentBudget()
+  readonly #nodeStreams = new UnsentStreams()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
@@ -143,6 +145,7 @@ class OpenListener implements Listener {
       const [stream, , flags, rawHeaders] = args as [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]]
       // A stream reset by its client emits an error, which without a listener would end the process.
       stream.on('error', () => {})
+      this.#nodeStreams.add(stream)
       const connection = stream.session && connectionOfSession(stream.session)
       const head = readHttp2Head(rawHeaders)
       connection?.streamBegan()
@@ -328,6 +331,7 @@ class OpenListener implements Listener {
       await clock.sleep(SWEEP_MS, signal).catch(() => {})
       const nowMs = clock.monotonicMs()
       for (const connection of this.#connections.values()) connection.sweep(nowMs, this.#settings)
+      this.#nodeStreams.sweep(nowMs)
       if (tls !== undefined && !signal.aborted) await this.#refreshTls(tls)
     }
   }
