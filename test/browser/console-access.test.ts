@@ -18,6 +18,7 @@ const pages: readonly (readonly [path: string, complete: string])[] = [
   ['/explore/metrics?name=http.server.request.duration', 'table[aria-label="Data points"] tbody tr'],
   ['/ingest', 'table[aria-label="Ingest tokens"] tbody tr'],
   ['/api-keys', 'table[aria-label="API keys"] tbody tr'],
+  ['/nothing-here', 'main h1'],
 ]
 
 /** Opens a page and waits until it is complete. */

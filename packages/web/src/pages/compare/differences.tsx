@@ -3,6 +3,7 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
 import { LongName } from '../../components/long-name.tsx'
+import { Scroll } from '../../components/scroll.tsx'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
@@ -40,7 +41,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
           </label>
         </span>
       </header>
-      <div class="scroll">
+      <Scroll label="Differences">
         <DataTable
           label="Differences"
           class="cmp"
@@ -48,7 +49,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
           rows={shown}
           rowKey={({ name, stage }) => JSON.stringify([stage, name])}
         />
-      </div>
+      </Scroll>
       <p class="note">
         {shown.length === 0 ? 'No job differs by more. ' : ''}
         {hidden} {hidden === 1 ? 'job differs' : 'jobs differ'} by {SMALL_SECONDS} s or less.

@@ -6,6 +6,7 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { durationText } from '../../components/duration.ts'
 import { nowMs } from '../../components/now.ts'
+import { Scroll } from '../../components/scroll.tsx'
 import { Duration, numberText, percentText, Time } from '../../components/text.tsx'
 import { localText, millisecondsOf } from '../../components/time.ts'
 import { navigate } from '../../location.ts'
@@ -83,14 +84,14 @@ export function Durations({ insights, filters }: DurationsProps) {
         <div class="under">
           <details class="table">
             <summary>Show these numbers as a table</summary>
-            <div class="scroll">
+            <Scroll label="Duration over time">
               <DataTable
                 label="Duration over time"
                 columns={columns(addressOfBucket)}
                 rows={buckets.filter(({ runs }) => runs > 0)}
                 rowKey={({ start_ns }) => start_ns}
               />
-            </div>
+            </Scroll>
           </details>
           <CsvButton table="Duration over time" headers={csvHeaders} rows={() => buckets.map(csvRow)} />
         </div>

@@ -2,6 +2,7 @@ import type { ComputeMinutes, MinutesBy } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { LongName } from '../../components/long-name.tsx'
+import { Scroll } from '../../components/scroll.tsx'
 import { numberText, percentText } from '../../components/text.tsx'
 import { place, withQuery } from '../../location.ts'
 
@@ -10,6 +11,8 @@ interface MinutesProps {
   /** The minutes of all jobs. Tags overlap, so shares are of this. */
   readonly total: number
   readonly runsLink: (project: string | null) => string
+  /** The number of entries of each grouping that the service returns at most. */
+  readonly limit: number
 }
 
 const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
@@ -19,7 +22,7 @@ const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
 ]
 
 /** The table of the minutes that jobs ran, by project, by runner or by tag. */
-export function Minutes({ minutes, total, runsLink }: MinutesProps) {
+export function Minutes({ minutes, total, runsLink, limit }: MinutesProps) {
   const asked = place.value.query.get('minutes')
   const [by, label] = groupings.find(([name]) => name === asked) ?? groupings[0]!
   const entries = minutes.filter((entry) => entry.by === by)
@@ -47,18 +50,21 @@ export function Minutes({ minutes, total, runsLink }: MinutesProps) {
           ))}
         </div>
       </header>
-      <p class="note">By tag, a job counts fully under each of its tags.</p>
+      <p class="note">
+        {numberText(Math.round(total))} minutes in all. By tag, a job counts fully under each of its tags.
+        {entries.length < limit ? null : ` The table is cut after the ${numberText(limit)} largest.`}
+      </p>
       {entries.length === 0 ? (
         <p class="note">No job of this range has a {label.toLowerCase()}.</p>
       ) : (
-        <div class="scroll tall">
+        <Scroll label="Compute minutes" class="tall">
           <DataTable
             label="Compute minutes"
             columns={columns(label, by, total, runsLink)}
             rows={entries}
             rowKey={({ name }) => name}
           />
-        </div>
+        </Scroll>
       )}
     </section>
   )

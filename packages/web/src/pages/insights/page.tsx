@@ -62,7 +62,13 @@ export default function InsightsPage() {
       {insights.data === undefined ? (
         <Waiting error={insights.error} isLoading={insights.isLoading} onRetry={reload} />
       ) : (
-        <Loaded insights={insights.data} isBusy={insights.isLoading} error={insights.error} onRetry={reload} />
+        <Loaded
+          insights={insights.data}
+          limit={limit ?? DEFAULT_ROWS}
+          isBusy={insights.isLoading}
+          error={insights.error}
+          onRetry={reload}
+        />
       )}
     </>
   )
@@ -94,12 +100,14 @@ function Waiting({ error, isLoading, onRetry }: WaitingProps) {
 
 interface LoadedProps {
   readonly insights: Insights
+  /** The number of rows of a list that the service returns at most. */
+  readonly limit: number
   readonly isBusy: boolean
   readonly error: WaitingProps['error']
   readonly onRetry: () => void
 }
 
-function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
+function Loaded({ insights, limit, isBusy, error, onRetry }: LoadedProps) {
   const at = place.value
   const { query } = at
   // The tables are not there yet when the browser looks for the part that the address names.
@@ -109,7 +117,10 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
   const range = rangeOf(query, nowMs.value)
   const ref = query.get('ref')
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
-  const lists = [insights.slowest_jobs, insights.flaky_jobs, insights.failing_jobs, insights.retries]
+  const lists: readonly (readonly unknown[])[] = [
+    ...[insights.slowest_jobs, insights.flaky_jobs, insights.failing_jobs, insights.retries],
+    ...(['project', 'runner', 'tag'] as const).map((by) => insights.minutes.filter((entry) => entry.by === by)),
+  ]
   const service = query.get('service')
   const runsLink: RunsLink = (project, job) =>
     // The jobs of child pipelines count too.
@@ -143,7 +154,7 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
       <SlowestJobs jobs={insights.slowest_jobs} runsLink={runsLink} />
       <div class="two">
         <FlakyJobs jobs={insights.flaky_jobs} runsLink={runsLink} />
-        <Minutes minutes={insights.minutes} total={insights.total_minutes} runsLink={runsLink} />
+        <Minutes minutes={insights.minutes} total={insights.total_minutes} runsLink={runsLink} limit={limit} />
       </div>
       <div class="two">
         <FailingJobs jobs={insights.failing_jobs} runsLink={runsLink} />

@@ -7,6 +7,7 @@ import { durationText } from '../../components/duration.ts'
 import { SelectFilter } from '../../components/filter-bar.tsx'
 import { LongName } from '../../components/long-name.tsx'
 import { rangeOf } from '../../components/range.ts'
+import { Scroll } from '../../components/scroll.tsx'
 import { numberText, Time } from '../../components/text.tsx'
 import { millisecondsOf } from '../../components/time.ts'
 import { place } from '../../location.ts'
@@ -108,7 +109,7 @@ export function MetricView({ metric, intervals, about }: MetricViewProps) {
             />
           </span>
         </header>
-        <div class="scroll">
+        <Scroll label="Data points">
           <DataTable
             label="Data points"
             columns={columns(
@@ -119,7 +120,7 @@ export function MetricView({ metric, intervals, about }: MetricViewProps) {
             rowKey={({ key }) => key}
             rowCount={rows.length + 1}
           />
-        </div>
+        </Scroll>
         {intervals === undefined ? null : cut}
         {rows.length > TABLE_ROWS ? (
           <p class="note">
@@ -155,7 +156,7 @@ function Intervals({
           />
         </span>
       </header>
-      <div class="scroll">
+      <Scroll label="By interval">
         <DataTable
           label="By interval"
           columns={[
@@ -180,7 +181,7 @@ function Intervals({
           rowKey={({ time }) => String(time)}
           rowCount={rows.length + 1}
         />
-      </div>
+      </Scroll>
     </section>
   )
 }

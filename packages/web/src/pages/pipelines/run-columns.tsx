@@ -105,7 +105,7 @@ function RunName({ run }: { readonly run: PipelineRun }) {
     <>
       <div class="name">
         <a href={runAddress(run)}>
-          <bdi>{runName(run)}</bdi>
+          <LongName text={runName(run)} />
         </a>
         {run.is_child ? <span class="tag">child</span> : null}
         {run.title === null ? null : (

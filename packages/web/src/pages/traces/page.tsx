@@ -9,6 +9,7 @@ import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-
 import { rangeOf } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { type PagedList, usePagedList, useResource } from '../../components/resource.ts'
+import { Scroll } from '../../components/scroll.tsx'
 import { numberText } from '../../components/text.tsx'
 import { millisecondsOf } from '../../components/time.ts'
 import { place } from '../../location.ts'
@@ -105,7 +106,7 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
           }
         />
       </p>
-      <div class="scroll">
+      <Scroll label="Traces">
         <DataTable
           label="Traces"
           class="traces-list"
@@ -116,7 +117,7 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
           skeletonRows={isLong ? 12 : 0}
           rowCount={traces.loadMore === undefined ? undefined : -1}
         />
-      </div>
+      </Scroll>
       {traces.error === undefined ? null : (
         <Failure
           title={`The traces could not be ${traces.data === undefined ? 'loaded' : 'refreshed'}.`}
