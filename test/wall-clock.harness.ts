@@ -170,7 +170,7 @@ class Source {
   #kindOfCall(node: Node, scope: Scope): Kind | undefined {
     const callee = node.callee as Node
     const called = this.#text.slice(callee.start, callee.end)
-    if (called === 'performance.now' || lastName(callee) === 'monotonicMs') return 'monotonic'
+    if (called === 'performance.now' || /^#?monotonicMs$/.test(lastName(callee) ?? '')) return 'monotonic'
     if (called === 'Date.now' || lastName(callee) === 'nowMs') return 'system'
     if (!called.startsWith('Math.m')) return undefined
     return (node.arguments as Node[])

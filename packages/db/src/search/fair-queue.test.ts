@@ -5,7 +5,7 @@ import { FairQueue, type FairQueueLimits } from './fair-queue.ts'
 
 /** A queue with tasks that end when the test says so. */
 function tasks(limits: Partial<FairQueueLimits> = {}) {
-  const queue = new FairQueue({ atOnce: 1, nowMs: () => 0, ...limits })
+  const queue = new FairQueue({ atOnce: 1, monotonicMs: () => 0, ...limits })
   const started: string[] = []
   const ends: (() => void)[] = []
   const start = (name: string) =>
@@ -48,7 +48,7 @@ test('a subscriber with too many tasks is refused, and others are not', async ()
 
 test('a task that has waited for too long is refused, and one that fails lets the next one start', async () => {
   let now = 0
-  const { queue, start, started, endNext } = tasks({ waitLimitMs: 10, nowMs: () => now })
+  const { queue, start, started, endNext } = tasks({ waitLimitMs: 10, monotonicMs: () => now })
   const first = start('a1')
   const late = expect(start('b1')).rejects.toThrow(QueueFullError)
   now = 11

@@ -10,10 +10,10 @@ export interface FairQueueLimits {
   /** How long a task waits at most. */
   readonly waitLimitMs?: number
   /** The time of a monotonic clock. */
-  nowMs?(): number
+  monotonicMs?(): number
 }
 
-const defaults = { maxWaitingEach: 64, maxWaiting: 1_000, waitLimitMs: 5_000, nowMs: () => performance.now() }
+const defaults = { maxWaitingEach: 64, maxWaiting: 1_000, waitLimitMs: 5_000, monotonicMs: () => performance.now() }
 
 interface WaitingTask {
   readonly askedMs: number
@@ -55,19 +55,19 @@ export class FairQueue {
   }
 
   async #turn(subscriber: string): Promise<void> {
-    const { maxWaitingEach, maxWaiting, nowMs } = this.#limits
+    const { maxWaitingEach, maxWaiting, monotonicMs } = this.#limits
     const own = this.#waiting.get(subscriber) ?? []
     if (own.length >= maxWaitingEach || this.#waitingCount >= maxWaiting) throw new QueueFullError()
     this.#waiting.set(subscriber, own)
     this.#waitingCount += 1
-    await new Promise<void>((start, refuse) => own.push({ askedMs: nowMs(), start, refuse }))
+    await new Promise<void>((start, refuse) => own.push({ askedMs: monotonicMs(), start, refuse }))
   }
 
   /** Passes the place of a finished task to the next subscriber, or gives it back. */
   #next(): void {
-    const { waitLimitMs, nowMs } = this.#limits
+    const { waitLimitMs, monotonicMs } = this.#limits
     for (let task = this.#take(); task !== undefined; task = this.#take()) {
-      if (nowMs() - task.askedMs <= waitLimitMs) {
+      if (monotonicMs() - task.askedMs <= waitLimitMs) {
         task.start()
         return
       }
