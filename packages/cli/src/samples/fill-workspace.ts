@@ -31,6 +31,8 @@ const CONCURRENT_RECORDS = 16
  * How long before the end of the sample pipelines the projects are created. This is earlier than the first pipeline.
  */
 const BEGINS_MS = 15 * 24 * HOUR_MS
+/** The value of `default_branch_protection` with which Developers may push: some of the commits on `main` are theirs. */
+const DEVELOPERS_PUSH = 1
 
 export interface FillOptions {
   readonly core: Core
@@ -120,7 +122,8 @@ async function addGroups(core: Core, founder: Actor): Promise<void> {
       () => perform(core, founder, showGroup, { group: fullPath }),
       async () => {
         const { path, parentId } = await placeOf(core, founder, fullPath)
-        return perform(core, founder, createGroup, { ...draft, path, parentId })
+        const there = { path, parentId, defaultBranchProtection: DEVELOPERS_PUSH }
+        return perform(core, founder, createGroup, { ...draft, ...there })
       },
     )
   }
