@@ -63,7 +63,7 @@ export const area: MatrixArea = {
     },
     {
       call: 'PUT /projects/:id/merge_requests/:merge_request_iid/merge',
-      may: { project: 30 },
+      may: { project: 40 },
       answer: [200, mergeRequest],
       needs: ['merge request to merge'],
       // As on GitLab, those who see the merge request but may not merge it are answered like callers without a sign-in.
@@ -76,7 +76,7 @@ export const area: MatrixArea = {
     },
     {
       call: 'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
-      may: { project: 30 },
+      may: { project: 40 },
       // It does not wait for a pipeline.
       answer: [406, { exactly: { message: 'text' } }],
       needs: ['merge request'],

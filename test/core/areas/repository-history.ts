@@ -5,6 +5,7 @@ import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
 import { commit, diff, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea, ThingContext } from '../matrix-area.ts'
+import { protectedBranch } from './repository.ts'
 
 const comparison: Shape = {
   exactly: {
@@ -115,7 +116,8 @@ export const area: MatrixArea = {
     ...['cherry_pick', 'revert'].map(
       (verb): MatrixRow => ({
         call: `POST ${repository}/commits/:sha/${verb}`,
-        may: { project: 30 },
+        may: { project: verb === 'revert' ? 30 : 40 },
+        ...(verb === 'cherry_pick' && { except: { 'one role below': protectedBranch } }),
         answer: [201, commit],
         needs: ['picked commit'],
         send: { branch: verb === 'revert' ? 'picked' : 'main' },

@@ -1,6 +1,6 @@
 import { createTag } from '@penstock/core'
 import { withBranch, withRepository } from '../http-matrix-repository-things.ts'
-import type { MatrixRow } from '../http-matrix-row.ts'
+import type { Answer, MatrixRow } from '../http-matrix-row.ts'
 import { commit, diff, listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
 
@@ -47,6 +47,16 @@ const writes = (call: string, answer: MatrixRow['answer'], more: Partial<MatrixR
   needs: ['repository'],
   ...more,
 })
+/** The answer to Developers, who may not push to the default branch unless its protection allows it. */
+export const protectedBranch: Answer = {
+  status: 403,
+  body: { message: '403 Forbidden - You are not allowed to push into this branch' },
+}
+const pushes = (call: string, answer: MatrixRow['answer'], more: Partial<MatrixRow> = {}): MatrixRow => ({
+  ...writes(call, answer, more),
+  may: { project: 40 },
+  except: { 'one role below': protectedBranch },
+})
 
 export const area: MatrixArea = {
   access: {
@@ -73,16 +83,16 @@ export const area: MatrixArea = {
     reads(`${repository}/blobs/:sha/raw`, 'text', { at: { sha: '{blob}' } }),
     reads(oneFile, file, { scopes: ['read_repository'], send: { ref: 'main' } }),
     reads(`${oneFile}/raw`, 'text', { scopes: ['read_repository'] }),
-    writes(`POST ${repository}/commits`, [201, commit], {
+    pushes(`POST ${repository}/commits`, [201, commit], {
       send: { ...commits, actions: [{ action: 'create', file_path: 'new.md', content: 'x' }] },
     }),
     writes(`POST ${repository}/branches`, [201, branch], { send: { branch: 'new', ref: 'main' } }),
     writes(`DELETE ${repository}/branches/*branch`, [204], { needs: ['branch'] }),
     writes(`POST ${repository}/tags`, [201, tag], { send: { tag_name: 'new', ref: 'main' } }),
     writes(`DELETE ${repository}/tags/*tag_name`, [204], { needs: ['tag'] }),
-    writes(`POST ${oneFile}`, [201, changedFile], { at: { file_path: 'new.md' }, send: { ...commits, content: 'x' } }),
-    writes(`PUT ${oneFile}`, [200, changedFile], { send: { ...commits, content: 'x' } }),
-    writes(`DELETE ${oneFile}`, [204], { send: commits }),
+    pushes(`POST ${oneFile}`, [201, changedFile], { at: { file_path: 'new.md' }, send: { ...commits, content: 'x' } }),
+    pushes(`PUT ${oneFile}`, [200, changedFile], { send: { ...commits, content: 'x' } }),
+    pushes(`DELETE ${oneFile}`, [204], { send: commits }),
   ],
 
   things: {
