@@ -1,23 +1,27 @@
 import { changesBetween, MAX_FILES } from './commit-diff.ts'
+import { ComparisonWork } from './comparison-work.ts'
 import type { GitRepository } from './git-repository.ts'
 import { entryAt, type HistoryHeader, MAX_SEARCHED } from './history.ts'
-import { type DiffLine, diffLines, linesOf } from './line-diff.ts'
+import { keptLines, linesOf } from './line-diff.ts'
 import { NewestFirst } from './newest-first.ts'
 import { inOwnTurn } from './own-turn.ts'
 
-/** The maximum number of versions of the file that are compared, and of lines in all of them together. */
+/** The limit of versions of the file that are compared. */
 const MAX_COMPARED = 5_000
-const MAX_COMPARED_LINES = 2_000_000
+/** The limit of steps for all comparisons: at most 0.4 s of processor time. */
+const MAX_STEPS = 20_000_000
 /** The limit of versions that are kept in memory. */
 const MAX_TEXTS = 4
+
+/** Pairs of a line of a version and its line in the blamed file, one after the other: a file may have 50,000 lines. */
+type LinePairs = Int32Array
 
 /** A version of the file, and its lines that are still to be attributed. */
 interface Suspect {
   readonly commit: HistoryHeader
   readonly segments: readonly string[]
   readonly blob: string
-  /** Maps each line of this version to its line in the blamed file. */
-  readonly lines: Map<number, number>
+  readonly lines: LinePairs
 }
 
 /**
@@ -38,42 +42,57 @@ export async function blame(
   const count = (await texts(blob)).length
   const result: HistoryHeader[] = new Array(count)
   const waiting = new SuspectQueue()
-  waiting.add({ commit, segments, blob, lines: new Map(Array.from({ length: count }, (_, line) => [line, line])) })
+  waiting.add({ commit, segments, blob, lines: Int32Array.from({ length: 2 * count }, (_, at) => at >> 1) })
+  const work = new ComparisonWork(MAX_STEPS)
   let compared = 0
-  let linesLeft = MAX_COMPARED_LINES
   for (let searched = 0; ; searched += 1) {
     const suspect = waiting.takeNewest()
     if (suspect === undefined) return result
-    if (searched === MAX_SEARCHED || compared > MAX_COMPARED) return undefined
+    if (searched === MAX_SEARCHED || compared > MAX_COMPARED || work.isDone) return undefined
     const versions = await versionsInParents(repository, suspect)
     const same = versions.find((version) => version.blob === suspect.blob)
     if (same !== undefined) {
       waiting.add({ ...same, lines: suspect.lines })
       continue
     }
+    let lines = suspect.lines
     for (const version of versions) {
-      if (suspect.lines.size === 0) break
+      if (lines.length === 0) break
+      if (work.isDone) return undefined
       compared += 1
       const [before, after] = [await texts(version.blob), await texts(suspect.blob)]
-      linesLeft -= before.length + after.length
-      if (linesLeft < 0) return undefined
-      const kept = await inOwnTurn(() => keptLines(before, after))
-      const moved = new Map<number, number>()
-      for (const [line, original] of suspect.lines) {
-        const before = kept.get(line)
-        if (before === undefined) continue
-        moved.set(before, original)
-        suspect.lines.delete(line)
-      }
-      if (moved.size > 0) waiting.add({ ...version, lines: moved })
+      const kept = await inOwnTurn(() => keptLines(before, after, work))
+      const { moved, left } = moveToParent(lines, kept)
+      if (moved.length > 0) waiting.add({ ...version, lines: moved })
+      lines = left
     }
-    for (const original of suspect.lines.values()) result[original] = suspect.commit
+    for (let at = 1; at < lines.length; at += 2) result[lines[at]!] = suspect.commit
   }
+}
+
+/** Returns the pairs of the lines that a parent has too, with their lines there, and the others. */
+function moveToParent(lines: LinePairs, kept: Int32Array): { readonly moved: LinePairs; readonly left: LinePairs } {
+  const moved = new Int32Array(lines.length)
+  const left = new Int32Array(lines.length)
+  let [movedEnd, leftEnd] = [0, 0]
+  for (let at = 0; at < lines.length; at += 2) {
+    const before = kept[lines[at]!]!
+    if (before === -1) {
+      left[leftEnd++] = lines[at]!
+      left[leftEnd++] = lines[at + 1]!
+    } else {
+      moved[movedEnd++] = before
+      moved[movedEnd++] = lines[at + 1]!
+    }
+  }
+  return { moved: moved.slice(0, movedEnd), left: left.slice(0, leftEnd) }
 }
 
 /** The versions that are still to be examined. A version that is added twice gets the lines of both additions. */
 class SuspectQueue {
-  readonly #waiting = new NewestFirst<Suspect>(({ commit }) => commit.committer.atSeconds)
+  readonly #waiting = new NewestFirst<{ -readonly [Key in keyof Suspect]: Suspect[Key] }>(
+    ({ commit }) => commit.committer.atSeconds,
+  )
 
   add(suspect: Suspect): void {
     const { commit, segments, lines } = suspect
@@ -82,15 +101,22 @@ class SuspectQueue {
       (other) => other.commit.oid === commit.oid && other.segments.join('/') === path,
     )
     if (known !== undefined) {
-      for (const [line, original] of lines) known.lines.set(line, original)
+      known.lines = joined(known.lines, lines)
       return
     }
-    this.#waiting.add(suspect)
+    this.#waiting.add({ ...suspect })
   }
 
   takeNewest(): Suspect | undefined {
     return this.#waiting.take()
   }
+}
+
+function joined(first: LinePairs, second: LinePairs): LinePairs {
+  const both = new Int32Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
 }
 
 /** Returns the version of the file in each parent that has it. */
@@ -111,40 +137,6 @@ async function versionsInParents(
     if (renamed !== undefined) versions.push({ commit: parent, segments: renamed.oldPath.split('/'), blob })
   }
   return versions
-}
-
-/** Returns a map of the lines that the change keeps, from their position after the change to that before it. */
-function keptLines(before: readonly string[], after: readonly string[]): Map<number, number> {
-  const kept = new Map<number, number>()
-  let [old, fresh] = [0, 0]
-  for (const { kind } of withAdditionsMovedDown(diffLines(before, after))) {
-    if (kind === ' ') kept.set(fresh, old)
-    if (kind !== '+') old += 1
-    if (kind !== '-') fresh += 1
-  }
-  return kept
-}
-
-/**
- * Moves each group of added lines down as far as the lines allow, as Git does. If one of two equal blocks was added,
- * the second one counts as the added one.
- */
-function withAdditionsMovedDown(lines: readonly DiffLine[]): DiffLine[] {
-  const moved = [...lines]
-  for (let end = moved.length - 1; end >= 0; end -= 1) {
-    if (moved[end]!.kind !== '+') continue
-    let start = end
-    while (start > 0 && moved[start - 1]!.kind === '+') start -= 1
-    let [first, next] = [start, end + 1]
-    while (moved[next]?.kind === ' ' && moved[next]!.text === moved[first]!.text) {
-      moved[first] = { kind: ' ', text: moved[first]!.text }
-      moved[next] = { kind: '+', text: moved[next]!.text }
-      first += 1
-      next += 1
-    }
-    end = start
-  }
-  return moved
 }
 
 /** Returns a reader of the lines of blobs. Each byte becomes one character. */

@@ -1,3 +1,4 @@
+import { ComparisonWork } from './comparison-work.ts'
 import { countEditedLines, countLines } from './edited-lines.ts'
 import { modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
@@ -56,13 +57,17 @@ export async function changesBetween(
   return withRenames(changes)
 }
 
+/** Returns the diff of a file. If all work is done, the file is marked as too large. */
 export async function diffOf(
   repository: GitRepository,
   { oldPath, newPath, before, after }: Change,
+  work = newDiffWork(),
 ): Promise<FileDiff> {
+  if (work.isDone) return withoutText({ oldPath, newPath, before, after })
   const isReadable = Math.max(await sizeOf(repository, before), await sizeOf(repository, after)) <= MAX_SHOWN_BYTES
   if (!isReadable) return withoutText({ oldPath, newPath, before, after })
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
+  work.takeBytes(old.length + fresh.length)
   const isTooLarge = !isSmallEnough(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
   return {
     oldPath,
@@ -74,19 +79,37 @@ export async function diffOf(
     diff:
       isTooLarge || before?.oid === after?.oid
         ? ''
-        : repository.admittedText(await inOwnTurn(() => textDiff(old, fresh, { oldPath, newPath }))),
+        : repository.admittedText(await inOwnTurn(() => textDiff(old, fresh, { oldPath, newPath }, work))),
   }
+}
+
+/** The limit of steps for the diffs of one answer: at most 0.3 s of processor time. Further files are listed without their diff. */
+const MAX_DIFF_STEPS = 15_000_000
+
+const newDiffWork = () => new ComparisonWork(MAX_DIFF_STEPS)
+
+/** Returns the diffs of one page of changes. Those that take too much work are marked as too large. */
+export async function diffsOfPage(
+  repository: GitRepository,
+  changes: readonly Change[],
+  { unidiff }: { readonly unidiff?: boolean | null | undefined },
+): Promise<FileDiff[]> {
+  const work = newDiffWork()
+  const diffs: FileDiff[] = []
+  for (const change of changes) diffs.push(await diffOf(repository, change, work))
+  return unidiff ? diffs.map(withFileNames) : diffs
 }
 
 /** The maximum length of the diffs of one answer together. Further files are listed without their diff. */
 const MAX_TEXT_LENGTH = 5 * 1024 * 1024
 
-/** Returns the diff of each file, in input order. Files beyond `MAX_TEXT_LENGTH` are marked as too large. */
+/** Returns the diff of each file, in input order. Files beyond one of the limits are marked as too large. */
 export async function diffsOf(repository: GitRepository, changes: readonly Change[]): Promise<FileDiff[]> {
   const diffs: FileDiff[] = []
+  const work = newDiffWork()
   let left = MAX_TEXT_LENGTH
   for (const change of changes) {
-    const diff = left > 0 ? await diffOf(repository, change) : withoutText(change)
+    const diff = left > 0 ? await diffOf(repository, change, work) : withoutText(change)
     left -= diff.diff.length
     diffs.push(left >= 0 ? diff : withoutText(change))
   }
@@ -162,7 +185,7 @@ export async function countFileStats(
   const stats: FileStats[] = []
   for (const { newPath: path, before, after } of changes) {
     budget.files -= 1
-    if (budget.files < 0 || budget.bytes < 0) return undefined
+    if (budget.files < 0 || budget.bytes < 0 || budget.work.isDone) return undefined
     stats.push({ path, ...(await editedLines(repository, before, after, budget)) })
   }
   return stats
@@ -184,13 +207,14 @@ async function editedLines(
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   budget.bytes -= old.length + fresh.length
   if (!isSmallEnough(old, fresh) || isBinary(old) || isBinary(fresh)) return none
-  return inOwnTurn(() => countEditedLines(old, fresh))
+  return inOwnTurn(() => countEditedLines(old, fresh, budget.work))
 }
 
-/** The remaining files and bytes that may be read to count lines. */
+/** The remaining files and bytes that may be read to count lines, and the work that counting may take. */
 export interface DiffBudget {
   files: number
   bytes: number
+  readonly work: ComparisonWork
 }
 
 const isSmallEnough = (old: Uint8Array, fresh: Uint8Array): boolean =>
@@ -200,9 +224,10 @@ function textDiff(
   old: Uint8Array,
   fresh: Uint8Array,
   { oldPath, newPath }: Pick<Change, 'oldPath' | 'newPath'>,
+  work: ComparisonWork,
 ): string {
   if (isBinary(old) || isBinary(fresh)) return `Binary files a/${oldPath} and b/${newPath} differ\n`
-  return unifiedDiff(diffLines(textLines(old), textLines(fresh)))
+  return unifiedDiff(diffLines(textLines(old), textLines(fresh), work))
 }
 
 const textLines = (bytes: Uint8Array): string[] => linesOf(Buffer.from(bytes).toString('utf8'))

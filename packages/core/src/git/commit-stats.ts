@@ -1,13 +1,19 @@
 import { countStats, type DiffBudget, type DiffStats } from './commit-diff.ts'
+import { ComparisonWork } from './comparison-work.ts'
 import { FifoLock } from './fifo-lock.ts'
 import type { GitRepository } from './git-repository.ts'
 import type { RepositoryContext } from './repository-context.ts'
 
+const MAX_FILES = 2_000
 /**
- * The limit for all commits of one request: twice the number of files that one commit may have, and as many bytes as
- * can be read in some seconds.
+ * The limit for all commits of one request: twice the number of files that one commit may have, and as many bytes
+ * and steps as take about a second.
  */
-const BUDGET: DiffBudget = { files: 2_000, bytes: 20 * 1024 * 1024 }
+const newBudget = (): DiffBudget => ({
+  files: MAX_FILES,
+  bytes: 20 * 1024 * 1024,
+  work: new ComparisonWork(60_000_000),
+})
 const MAX_CACHED = 10_000
 /** The maximum number of requests that wait until they may count, and how long each of them waits. */
 const MAX_WAITING = 50
@@ -47,15 +53,15 @@ export async function withCountingBudget<Result>(
   locks.set(db, lock)
   if (!(await lock.acquire(MAX_WAIT_MS))) return undefined
   try {
-    return await work({ ...BUDGET })
+    return await work(newBudget())
   } finally {
     lock.release()
   }
 }
 
 async function count(repository: GitRepository, oid: string, budget: DiffBudget): Promise<void> {
-  const isFullBudget = budget.files === BUDGET.files
-  if (budget.files <= 0 || budget.bytes <= 0) return
+  const isFullBudget = budget.files === MAX_FILES
+  if (budget.files <= 0 || budget.bytes <= 0 || budget.work.isDone) return
   const stats = await countStats(repository, oid, budget)
   if (stats === undefined && !isFullBudget) return
   cache.set(oid, stats)

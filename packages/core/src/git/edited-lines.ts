@@ -1,3 +1,4 @@
+import type { ComparisonWork } from './comparison-work.ts'
 import { leastEdits, linesOf, MAX_SEARCHED_LINES } from './line-diff.ts'
 
 const LINE_FEED = 10
@@ -6,13 +7,14 @@ const LINE_FEED = 10
 export function countEditedLines(
   old: Uint8Array,
   fresh: Uint8Array,
+  work?: ComparisonWork,
 ): { readonly additions: number; readonly deletions: number } {
   const middle = middleOf(old, fresh)
   const [deletions, additions] = [countLines(middle.old), countLines(middle.fresh)]
   // The search would give up here, so the slow split into lines is skipped.
   if (Math.max(deletions, additions) > MAX_SEARCHED_LINES) return { additions, deletions }
   const lines = (bytes: Uint8Array) => linesOf(Buffer.from(bytes).toString('latin1'))
-  const edits = leastEdits(lines(middle.old), lines(middle.fresh))
+  const edits = leastEdits(lines(middle.old), lines(middle.fresh), work)
   if (edits === undefined) return { additions, deletions }
   const more = additions - deletions
   return { additions: (edits + more) / 2, deletions: (edits - more) / 2 }

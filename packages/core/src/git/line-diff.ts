@@ -1,3 +1,5 @@
+import type { ComparisonWork } from './comparison-work.ts'
+
 /**
  * The limit of edits in the search for a shortest diff. Beyond it, all changed lines are shown as removed and added.
  */
@@ -21,12 +23,14 @@ export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/
 /**
  * Returns a shortest diff from `before` to `after`, with removals before additions.
  *
+ * @param work takes the steps of the comparison, which is always completed
  * @see Myers, An O(ND) Difference Algorithm (1986)
  */
-export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+export function diffLines(before: readonly string[], after: readonly string[], work?: ComparisonWork): DiffLine[] {
+  work?.takeLines(before.length + after.length)
   const { start, end, old, fresh } = middleOf(before, after)
   const kept = (text: string): DiffLine => ({ kind: ' ', text })
-  const furthest = search(old, fresh)
+  const furthest = search(old, fresh, work)
   return [
     ...before.slice(0, start).map(kept),
     ...(furthest === undefined ? [...old.map(removed), ...fresh.map(added)] : scriptOf(furthest, old, fresh)),
@@ -35,10 +39,68 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 }
 
 /**
+ * Returns for each line of `after` its position in `before`, and -1 for an added line. A group of added lines is moved down as far as
+ * the lines allow, as Git does: if one of two equal blocks was added, it is the second one.
+ *
+ * @param work takes the steps of the comparison, which is always completed
+ */
+export function keptLines(before: readonly string[], after: readonly string[], work?: ComparisonWork): Int32Array {
+  work?.takeLines(before.length + after.length)
+  const { start, end, old, fresh } = middleOf(before, after)
+  const furthest = search(old, fresh, work)
+  const script = furthest === undefined ? [...old.map(removed), ...fresh.map(added)] : scriptOf(furthest, old, fresh)
+  const kinds = new Uint8Array(start + script.length + end)
+  script.forEach(({ kind }, at) => {
+    kinds[start + at] = kindCodes[kind]
+  })
+  moveAdditionsDown(kinds, after, work)
+  const kept = new Int32Array(after.length).fill(-1)
+  let [x, y] = [0, 0]
+  for (const kind of kinds) {
+    if (kind === KEPT) kept[y] = x
+    if (kind !== ADDED) x += 1
+    if (kind !== REMOVED) y += 1
+  }
+  return kept
+}
+
+const KEPT = 0
+const REMOVED = 1
+const ADDED = 2
+const kindCodes: Readonly<Record<LineKind, number>> = { ' ': KEPT, '-': REMOVED, '+': ADDED }
+
+/** @param kinds of the lines of a diff, which are changed */
+function moveAdditionsDown(kinds: Uint8Array, after: readonly string[], work: ComparisonWork | undefined): void {
+  let line = after.length - 1
+  for (let end = kinds.length - 1; end >= 0; end -= 1) {
+    if (kinds[end] === ADDED) {
+      let start = end
+      while (start > 0 && kinds[start - 1] === ADDED) start -= 1
+      let [first, next] = [start, end + 1]
+      while (kinds[next] === KEPT && after[line + next - end] === after[line + first - end]) {
+        kinds[first] = KEPT
+        kinds[next] = ADDED
+        first += 1
+        next += 1
+      }
+      work?.takeSteps(next - start)
+      line -= end - start
+      end = start
+    }
+    if (kinds[end] !== REMOVED) line -= 1
+  }
+}
+
+/**
  * Returns the number of removals and additions of a shortest diff, or `undefined` if the search would take too long.
  */
-export function leastEdits(before: readonly string[], after: readonly string[]): number | undefined {
-  const furthest = search(before, after)
+export function leastEdits(
+  before: readonly string[],
+  after: readonly string[],
+  work?: ComparisonWork,
+): number | undefined {
+  work?.takeLines(before.length + after.length)
+  const furthest = search(before, after, work)
   return furthest && furthest.length - 1
 }
 
@@ -103,8 +165,9 @@ type Reached = Int32Array
  * Returns the furthest lines for each number of edits, up to the smallest number that turns one text into the other;
  * `undefined` if a limit is exceeded.
  */
-function search(before: readonly string[], after: readonly string[]): Reached[] | undefined {
+function search(before: readonly string[], after: readonly string[], work?: ComparisonWork): Reached[] | undefined {
   if (Math.max(before.length, after.length) > MAX_SEARCHED_LINES) return undefined
+  work?.takeSearchedLines(before.length + after.length)
   const numbers = new Map<string, number>()
   const numberOf = (line: string) => {
     const number = numbers.get(line) ?? numbers.size
@@ -112,16 +175,17 @@ function search(before: readonly string[], after: readonly string[]): Reached[] 
     return number
   }
   const numbered = (lines: readonly string[]) => Int32Array.from(lines, numberOf)
-  return searchNumbered(numbered(before), numbered(after))
+  return searchNumbered(numbered(before), numbered(after), work)
 }
 
-function searchNumbered(before: Int32Array, after: Int32Array): Reached[] | undefined {
+function searchNumbered(before: Int32Array, after: Int32Array, work?: ComparisonWork): Reached[] | undefined {
   const furthest: Reached[] = []
   let steps = 0
   for (let edits = 0; edits <= Math.min(MAX_EDITS, before.length + after.length); edits += 1) {
     const last = furthest[edits - 1]
     const reached = new Int32Array(edits + 1)
     furthest.push(reached)
+    const stepsBefore = steps
     for (let index = 0; index <= edits; index += 1) {
       const k = 2 * index - edits
       let x = last === undefined ? 0 : stepTo(last, index)
@@ -129,8 +193,12 @@ function searchNumbered(before: Int32Array, after: Int32Array): Reached[] | unde
       while (x < before.length && x - k < after.length && before[x] === after[x - k]) x += 1
       reached[index] = x
       steps += 1 + x - from
-      if (x >= before.length && x - k >= after.length) return furthest
+      if (x >= before.length && x - k >= after.length) {
+        work?.takeSteps(steps - stepsBefore)
+        return furthest
+      }
     }
+    work?.takeSteps(steps - stepsBefore)
     if (steps > MAX_STEPS) return undefined
   }
   return undefined

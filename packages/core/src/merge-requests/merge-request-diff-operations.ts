@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
-import { changesToShow, diffOf, type FileDiff, type ShownDiffs, shownDiffs, withFileNames } from '../git/commit-diff.ts'
+import { changesToShow, diffsOfPage, type FileDiff, type ShownDiffs, shownDiffs } from '../git/commit-diff.ts'
 import { type CommitRange, cachedCommitReader, rangeOf } from '../git/commit-range.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { mapPage, type Page, pageInput } from '../kit/page.ts'
@@ -58,9 +58,10 @@ export const listMergeRequestDiffs = query(
   async (context, { mergeRequestIid, unidiff, ...page }): Promise<Page<FileDiff>> => {
     const { range, repository } = await rangeOfMergeRequest(context, mergeRequestIid)
     const changes = pageOfArray(await changesOf(repository, range), page)
-    const items: FileDiff[] = []
-    for (const change of changes.items) items.push(await diffOf(repository!.git, change))
-    return { ...changes, items: unidiff ? items.map(withFileNames) : items }
+    return {
+      ...changes,
+      items: repository === undefined ? [] : await diffsOfPage(repository.git, changes.items, { unidiff }),
+    }
   },
 )
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commitActions } from '../git/commit-actions.ts'
-import { changesOfCommit, type DiffStats, diffOf, type FileDiff, withFileNames } from '../git/commit-diff.ts'
+import { changesOfCommit, type DiffStats, diffsOfPage, type FileDiff } from '../git/commit-diff.ts'
 import { statsOf } from '../git/commit-stats.ts'
 import { listReferences } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
@@ -171,9 +171,7 @@ export const listCommitDiffs = query(
     const oid = await repository?.findCommit(sha)
     if (repository === undefined || oid === undefined) throw notFound('Commit')
     const changes = pageOfArray(await changesOfCommit(repository.git, oid), { page, perPage })
-    const items: FileDiff[] = []
-    for (const change of changes.items) items.push(await diffOf(repository.git, change))
-    return { ...changes, items: unidiff ? items.map(withFileNames) : items }
+    return { ...changes, items: await diffsOfPage(repository.git, changes.items, { unidiff }) }
   },
 )
 

@@ -4,6 +4,7 @@ import type { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { listBranches } from './branch-operations.ts'
+import { listCommitDiffs } from './commit-operations.ts'
 import { compareRevisions, findMergeBase } from './comparison-operations.ts'
 import { listTree } from './file-operations.ts'
 import { GitHistory } from './git-history.harness.ts'
@@ -117,7 +118,46 @@ describe('blame', () => {
       message: 'The history of the file is too long to blame',
     })
   })
+
+  test('rejects a history whose versions take too much work to compare', async () => {
+    for (let version = 0; version < 40; version += 1)
+      history.commit({ 'a.txt': lines('kept', ...hostileLines(`${version} `, 2_000)) })
+    expect(await blame('a.txt').catch(failure)).toEqual({
+      code: 'refused',
+      message: 'The history of the file is too long to blame',
+    })
+  })
 })
+
+describe('an answer with the diffs of many files that take long to compare', () => {
+  const count = 60
+  const change = (round: number) =>
+    history.commit(
+      Object.fromEntries(
+        Array.from({ length: count }, (_, file) => [`${file + 100}.txt`, lines(...hostileLines(`${round} `, 3_000))]),
+      ),
+    )
+
+  test('has the diffs of the first files, and marks the others as too large', async () => {
+    const [from, to] = [change(0), change(1)]
+    const { diffs } = await world.perform(mira, compareRevisions, { project: project.id, from, to })
+    const { items } = await world.perform(mira, listCommitDiffs, {
+      project: project.id,
+      sha: to,
+      page: 1,
+      perPage: 100,
+    })
+    for (const files of [diffs, items]) {
+      expect(files).toHaveLength(count)
+      expect(files.map(({ isTooLarge }) => isTooLarge)).toEqual(files.map(({ diff }) => diff === ''))
+      expect(files[0]!.isTooLarge).toBe(false)
+      expect(files.at(-1)!.isTooLarge).toBe(true)
+    }
+  })
+})
+
+/** Returns lines that are in no other version. */
+const hostileLines = (prefix: string, count: number) => Array.from({ length: count }, (_, line) => `${prefix}${line}`)
 
 /** Creates two branches that have diverged, each with two commits, and a third one without common commits. */
 function diverge() {
