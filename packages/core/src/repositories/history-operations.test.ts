@@ -119,7 +119,7 @@ describe('blame', () => {
     })
   })
 
-  test('rejects a history whose versions take too much work to compare', async () => {
+  test('rejects a history if its versions take too much work to compare', async () => {
     for (let version = 0; version < 40; version += 1)
       history.commit({ 'a.txt': lines('kept', ...hostileLines(`${version} `, 2_000)) })
     expect(await blame('a.txt').catch(failure)).toEqual({
