@@ -43,6 +43,28 @@ testWithChromium('the example of a new token sends a trace, and the dialog leads
   expect([strayed, complaints()]).toEqual([[], []])
 })
 
+testWithChromium('an Admin sees a valid token on a wrong path, and where it belongs', async (browser) => {
+  const gateway = await gatewayWithSink()
+  const { token } = await callManagement<{ token: string }>(gateway, 'POST', '/api/v1/ingest_auth/tokens', {
+    name: 'ci',
+  })
+  const path = `/v1/traces/v1/${HOSTILE}`
+  const answer = await fetch(`http://127.0.0.1:${gateway.otlpPort}${encodeURI(path)}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'user-agent': 'otel-test' },
+    body: '{}',
+  })
+  expect(answer.status).toBe(404)
+  const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
+  await expect.poll(() => cells(page, 'Valid tokens on a wrong path')).toHaveLength(1)
+  const [row] = await cells(page, 'Valid tokens on a wrong path')
+  expect(row).toEqual(expect.arrayContaining([expect.stringContaining('/v1/traces'), 'ci', 'otel-test', '1']))
+  expect(await violations(page)).toEqual([])
+  await page.setViewportSize({ width: 390, height: 800 })
+  expect(await violations(page)).toEqual([])
+  expect([strayed, complaints()]).toEqual([[], []])
+})
+
 testWithChromium('an Admin sees who would be refused, confirms, and makes a token that works', async (browser) => {
   const gateway = await gatewayWithSink()
   expect([await send(gateway), await send(gateway), await send(gateway, undefined, HOSTILE)]).toEqual([200, 200, 200])

@@ -101,6 +101,20 @@ export interface RefusedClient {
   readonly count: number
 }
 
+/** Requests with a valid token that are refused in every mode, because their path accepts no telemetry. */
+export interface WrongPath {
+  /** Absent for a Viewer. */
+  readonly network?: string
+  readonly user_agent: string
+  readonly transport: string
+  /** Empty if it contains a secret. */
+  readonly path: string
+  readonly right_paths: readonly string[]
+  readonly token_id: string
+  readonly last_seen: string
+  readonly count: number
+}
+
 /** Who would be refused if ingest were enforced. */
 export interface Readiness {
   readonly ready: boolean
@@ -109,6 +123,7 @@ export interface Readiness {
   readonly requests: number
   readonly would_reject: number
   readonly clients: readonly RefusedClient[]
+  readonly wrong_paths: readonly WrongPath[]
 }
 
 export interface AuditEvent {

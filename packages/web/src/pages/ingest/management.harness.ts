@@ -29,6 +29,7 @@ export const readinessOf = (clients: readonly RefusedClient[]): Readiness => ({
   requests: 10,
   would_reject: clients.length,
   clients,
+  wrong_paths: [],
 })
 
 export const stateOf = (mode: EnforcementMode): EnforcementState => ({

@@ -14,6 +14,7 @@ import { listApiKeys, listAudit, listTokens, TOKENS_PER_PAGE } from './managemen
 import { RefusedClients } from './refused-clients.tsx'
 import { type TokenDialog, TokenDialogs } from './token-dialogs.tsx'
 import { TokenTable } from './token-table.tsx'
+import { WrongPaths } from './wrong-paths.tsx'
 import './ingest.css'
 
 const REFRESH_MS = 15_000
@@ -72,6 +73,7 @@ export default function Page() {
           mode={state.data?.data.mode}
           tokenName={(id) => names.tokens.get(id)}
         />
+        <WrongPaths readiness={readiness} tokenName={(id) => names.tokens.get(id)} />
         <TokenTable tokens={tokens} open={show} />
         {isAdmin ? <AuditPanel events={audit} names={names} /> : null}
       </ShownTogether>
