@@ -101,6 +101,7 @@ const parametersOf: Readonly<Record<string, readonly string[]>> = {
   '/logs': ['limit=1000', 'limit=1000&q=%01', 'limit=1000&q=nothing'],
   '/metric_names': ['limit=1000'],
   '/metrics': ['name=name&series=1000', 'name=name%201'],
+  '/metric_intervals': ['name=name&groups=50', 'name=name%201&groups=50'],
   '/pipelines': ['limit=200', 'limit=200&q=title'],
   '/insights': ['limit=500&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z'],
   '/compare': [`a=${pipelineTraceId(1)}&b=${pipelineTraceId(2)}`, `a=${pipelineTraceId(8)}&b=${pipelineTraceId(9)}`],
@@ -117,6 +118,7 @@ async function follow(path: string): Promise<string[]> {
     const bytes = Buffer.from(await response.arrayBuffer())
     const json = JSON.parse(bytes.toString())
     cursor = response.status === 413 ? json.nextCursor : (response.headers.get('X-Next-Cursor') ?? undefined)
+    if (response.status === 413) expect(json.maxBytes).toBe(maxBytes)
     const size = bytes.length > maxBytes ? `${bytes.length} bytes` : ''
     pages.push(`${response.status}${response.status === 413 ? ` ${json.member}` : ''} ${size}`.trim())
   } while (cursor !== undefined && pages.length < 1_000)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { LiveStreams } from './live/live-streams.ts'
 import type { Observe } from './observe.ts'
+import type { TooLargeAnswer } from './store-queries.ts'
 
 /** The application in which the routes are served. */
 export interface ObserveMount<Context, Access> {
@@ -19,13 +20,8 @@ export interface ObserveMount<Context, Access> {
   unavailable(): Error
   /** Returns the API's own error for a query that the store does not support. */
   notSupported(): Error
-  /**
-   * Returns the API's own error for an answer that would be too large.
-   *
-   * @param member the member with the most text
-   * @param nextCursor the cursor of the items after the one that is too large, if it belongs to a list with pages
-   */
-  answerTooLarge(member: string | undefined, nextCursor: string | undefined): Error
+  /** Returns the API's own error for an answer that would be too large. */
+  answerTooLarge(answer: TooLargeAnswer): Error
   /** Returns the API's own error for a trace without stored spans. */
   traceNotFound(): Error
 }

@@ -44,7 +44,7 @@ function toRoute<Context, Access>(
 ): Route<Context, Access> {
   const ask = (query: StoreQuery) =>
     store.answer(query).catch((error: unknown) => {
-      if (error instanceof QueryTooLarge) throw answerTooLarge(error.member, error.nextCursor)
+      if (error instanceof QueryTooLarge) throw answerTooLarge(error.answer)
       throw error instanceof ThreadUnavailable ? unavailable() : error
     })
   const responses = {
@@ -52,7 +52,7 @@ function toRoute<Context, Access>(
     400: { description: 'Bad query' },
     413: {
       description:
-        'The answer would be larger than 8 MiB, a trace larger than 32 MiB, and cannot end early; the error names the member with the most text, and the cursor after it',
+        'The answer would be larger than 8 MiB (32 MiB for a trace) and cannot end early. The error names the member with the most text and, for a list with pages, the cursor of the items after the one that is too large',
     },
     503: { description: 'The store has too many queries, or had to be restarted' },
     ...refusals,

@@ -51,7 +51,7 @@ export async function serveStore({
     unavailable: () => new StatusError(503),
     notSupported: () => new StatusError(501),
     traceNotFound: () => new StatusError(404),
-    answerTooLarge: (member, nextCursor) => new StatusError(413, { member, nextCursor }),
+    answerTooLarge: (answer) => new StatusError(413, answer),
     parse(schema, value) {
       const result = schema.safeParse(value)
       if (!result.success) throw new StatusError(400)

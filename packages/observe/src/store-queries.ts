@@ -48,27 +48,27 @@ export class QueryNotSupported extends Error {
   }
 }
 
-/** The reply of a thread to a query with an answer that would be too large. */
-interface TooLargeReply {
-  /** The member with the most text. */
-  readonly tooLarge: { readonly member: string | undefined; readonly nextCursor: string | undefined }
-}
-
-/** The reply of a thread to a query; `undefined` if nothing is stored under the id that it asks for. */
-export type StoreReply = StoreResponse | TooLargeReply | undefined
-
-/** The error for a query with an answer that would be too large. */
-export class QueryTooLarge extends Error {
-  override readonly name = 'QueryTooLarge'
+/** An answer that would be too large. */
+export interface TooLargeAnswer {
+  /** The limit that it exceeds. */
+  readonly maxBytes: number
   /** The member with the most text. */
   readonly member: string | undefined
   /** The cursor of the items after the one that is too large, if it belongs to a list with pages. */
   readonly nextCursor: string | undefined
+}
 
-  constructor({ member, nextCursor }: TooLargeReply['tooLarge']) {
+/** The reply of a thread to a query; `undefined` if nothing is stored under the id that it asks for. */
+export type StoreReply = StoreResponse | { readonly tooLarge: TooLargeAnswer } | undefined
+
+/** The error for a query with an answer that would be too large. */
+export class QueryTooLarge extends Error {
+  override readonly name = 'QueryTooLarge'
+  readonly answer: TooLargeAnswer
+
+  constructor(answer: TooLargeAnswer) {
     super('the answer would be too large')
-    this.member = member
-    this.nextCursor = nextCursor
+    this.answer = answer
   }
 }
 
@@ -113,7 +113,7 @@ export async function runStoreQuery(queries: ObserveQueries, query: StoreQuery):
     const { member, position } = error
     const list = listNames[query.kind]
     const nextCursor = list !== undefined && position !== undefined ? toCursor(list, position) : undefined
-    return { tooLarge: { member, nextCursor } }
+    return { tooLarge: { maxBytes, member, nextCursor } }
   }
 }
 

@@ -140,7 +140,7 @@ export const metricRoutes = [
     operationId: 'getObservedMetricIntervals',
     summary: 'Counters and histograms of one metric by interval, added up over series',
     description:
-      'Sums of counters, or quantiles of the observations of histograms. Series count by their increase if they are cumulative. The groups are the values of an attribute, or the series that differ in service or attributes, or one if these are more than `groups`.',
+      'Sums of counters, or quantiles of the observations of histograms. A cumulative series is counted by its increase. With `group_by`, each value of that attribute is a group. Without it, the series with the same service and attributes are a group; if there are more such groups than `groups`, all series are one group.',
     answer: object,
     query: z.strictObject({
       ...range,

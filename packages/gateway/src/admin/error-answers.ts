@@ -62,26 +62,32 @@ function answerTooLarge({
 }: Extract<RequestErrorKind, { readonly kind: 'answer_too_large' }>): ApiError {
   const limit = Math.min(fittingItems, MAX_PAGE)
   if (limit > 0) {
-    const message = `The list would be larger than ${MAX_ANSWER}. The largest limit that fits is ${limit}.`
+    const message = `The list would be larger than ${mebibytesText(MAX_ANSWER_BYTES)}. The largest limit that fits is ${limit}.`
     return new ApiError('answer_too_large', message, { limit })
   }
-  return answerTooLargeBecauseOf(member)
+  return answerTooLargeBecauseOf({ maxBytes: MAX_ANSWER_BYTES, member })
 }
 
-const MAX_ANSWER = `${MAX_ANSWER_BYTES / 1024 / 1024} MiB`
+const mebibytesText = (bytes: number): string => `${bytes / 1024 / 1024} MiB`
 
-/**
- * Returns the error for an answer that is too large because of one member.
- *
- * @param nextCursor the cursor of the items after the one that is too large, if it belongs to a list with pages
- */
-export function answerTooLargeBecauseOf(member: string | undefined, nextCursor?: string): ApiError {
+interface TooLargeAnswer {
+  /** The limit that the answer exceeds. */
+  readonly maxBytes: number
+  /** The member with the most text. */
+  readonly member: string | undefined
+  /** The cursor of the items after the one that is too large, if it belongs to a list with pages. */
+  readonly nextCursor?: string | undefined
+}
+
+/** Returns the error for an answer that is too large because of one member. */
+export function answerTooLargeBecauseOf({ maxBytes, member, nextCursor }: TooLargeAnswer): ApiError {
   const reason = member === undefined ? '' : ` because of '${member}'`
   const details = {
     ...(member !== undefined && { member }),
     ...(nextCursor !== undefined && { next_cursor: nextCursor }),
   }
-  return new ApiError('answer_too_large', `The answer would be larger than ${MAX_ANSWER}${reason}.`, details)
+  const message = `The answer would be larger than ${mebibytesText(maxBytes)}${reason}.`
+  return new ApiError('answer_too_large', message, details)
 }
 
 /** The form of errors that the listener writes before a route handles the request. Their request id is empty. */
