@@ -23,7 +23,7 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
   requireRole(context.actor, 'verifyToken')
   const { token: value, signal, origin } = parseInput(verifyTokenInput, body)
   const nowMs = context.nowMs()
-  const snapshot = await loadSnapshotFor(context, value, nowMs)
+  const snapshot = await loadSnapshotFor(context, value)
   const verdict = new Authenticator(context.peppers).identify({ value }, snapshot, nowMs)
   const reason = verdict.allowed ? scopeFailure(verdict) : verdict.reason
   return { valid: reason === null, reason, id: verdict.token?.id ?? null }
@@ -36,11 +36,7 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
 }
 
 /** Loads a snapshot that contains only the token to which the value may belong. */
-async function loadSnapshotFor(
-  { db, peppers }: OperationContext,
-  value: string,
-  nowMs: number,
-): Promise<StoredSnapshot> {
+async function loadSnapshotFor({ db, peppers }: OperationContext, value: string): Promise<StoredSnapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed
     ? await findTokenRow(db.read, parsed.id)
