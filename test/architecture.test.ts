@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isTest, packages, root, sourcesOf } from './source-imports.ts'
+import { fileGraph, folderGraph, isTest, packages, root, sourcesOf } from './source-imports.ts'
 
 /** The packages that each package may import. `cli` may import all of these, and no package imports `cli`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -164,6 +164,13 @@ describe.each(packages)('%s', (name) => {
     expect(deep.filter((specifier) => !entries.has(specifier))).toEqual([])
   })
 
+  const listed = /^Packages: (.*`)\.$/m.exec(readFileSync(join(root, 'packages', name, 'README.md'), 'utf8'))?.[1]
+  if (listed !== undefined)
+    test('its README lists the packages that it may import', () => {
+      const names = listed.replaceAll(/ \([^)]*\)/g, '').split(', ')
+      expect(names.sort()).toEqual(allowed.map((each) => `\`${each}\``).sort())
+    })
+
   test('uses every declared dependency', () => {
     const used = new Set(sources.flatMap(({ imports }) => foreign(imports).map(libraryOf)))
     const declared = Object.keys(manifest.dependencies ?? {})
@@ -187,6 +194,18 @@ test('the converter knows the form of a record, and no forge', () => {
     .filter(({ file }) => !isTest(file))
     .flatMap(({ file, imports }) => imports.map((specifier) => `${file}: ${specifier}`))
     .filter((line) => line.endsWith(': @penstock/forges'))
+  expect(strays).toEqual([])
+})
+
+test('a folder of the gateway imports only folders above it in the table of the page on architecture', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  const [, section = ''] = page.split('\n### gateway\n')
+  const order = [...section.split('\n### ')[0]!.matchAll(/^\| `(\w+)` \|/gm)].map(([, folder]) => folder!)
+  const folders = folderGraph(fileGraph(sourcesOf('gateway').filter(({ file }) => !isTest(file))))
+  expect([...folders.keys()].sort()).toEqual(order.toSorted())
+  const strays = [...folders].flatMap(([from, targets]) =>
+    [...targets].filter((to) => order.indexOf(to) > order.indexOf(from)).map((to) => `${from} imports ${to}`),
+  )
   expect(strays).toEqual([])
 })
 
