@@ -46,7 +46,7 @@ const hiddenNumbers = (page: Page) =>
     return isSeen && cell.scrollWidth <= cell.clientWidth + 1 ? [] : [cell.closest('table').getAttribute('aria-label') + ': ' + cell.innerText]
   })`)
 
-/** Returns the links of runs whose number is cut off. */
+/** Returns the links of runs that show only a part of the number of the run. */
 const hiddenRuns = (page: Page) =>
   page.locator('tbody tr a[href^="/traces/"]').evaluateAll((links) =>
     links.flatMap((link) => {

@@ -27,7 +27,7 @@ let served: ServedWorld
 let root: User
 /** The statements that searched since the last request, as they were sent to the database. */
 let searches: CompiledQuery[] = []
-/** For whom searches were sent, so that several clients take turns. */
+/** The subscribers of the searches, because several clients take turns. */
 const subscribers = new Set<string | undefined>()
 
 beforeAll(async () => {

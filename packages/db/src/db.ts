@@ -19,7 +19,7 @@ export interface Db<Tables> {
   /**
    * Returns a handle like `read`. Its statements read only texts that the limit admits; without one, all texts.
    *
-   * @param subscriber who reads, such as a client's address. Searches of several subscribers take turns
+   * @param subscriber the reader, such as the address of a client. Searches of several subscribers take turns
    */
   readWithin(limit: ReadLimit | undefined, subscriber?: string): Kysely<Tables>
   /**

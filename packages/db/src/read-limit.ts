@@ -9,10 +9,10 @@ export interface ReadLimit {
   admit(text: string): string
 }
 
-/** For whom statements read. */
+/** The reader of statements, and the limit on what they read. */
 export interface ReadScope {
   readonly limit?: ReadLimit | undefined
-  /** The subscriber of a network that asks. Searches of several subscribers take turns. */
+  /** The network subscriber that sent the request. Searches of several subscribers take turns. */
   readonly subscriber?: string | undefined
 }
 

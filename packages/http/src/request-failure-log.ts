@@ -27,8 +27,8 @@ const QUIET_MS = 10_000
 const MAX_KINDS = 20
 
 /**
- * Logs requests that failed. A request that is refused for the moment (503) is one of many, because the database or the memory is missing
- * for all: each kind of them has one line a minute, with the number of those in between, and one when it is over. Other failures are bugs, and have a line each.
+ * Logs requests that failed. If the database or memory is not available, all requests are refused (503): each kind of refusal has one line
+ * a minute, with the number of refusals in between, and one when it is over. Other failures are bugs and have a line each.
  */
 export class RequestFailureLog {
   readonly #log: Log
@@ -55,12 +55,12 @@ export class RequestFailureLog {
     }
   }
 
-  /** Call it for every request that did not fail. Logs the end of outages. */
+  /** Logs the end of outages. Call it for every request that did not fail. */
   succeeded(): void {
     if (this.#outages.size === 0) return
-    const nowMs = this.#monotonicMs()
+    const atMs = this.#monotonicMs()
     for (const [kind, { sinceMs, lastMs, refused, suppressed }] of this.#outages) {
-      if (nowMs - lastMs < QUIET_MS) continue
+      if (atMs - lastMs < QUIET_MS) continue
       this.#outages.delete(kind)
       const counts = { refused, ...(suppressed > 0 && { suppressed }), after_ms: Math.round(lastMs - sinceMs) }
       this.#log.info({ event: 'http.recovered', kind, ...counts }, 'Requests are no longer refused')
@@ -69,21 +69,21 @@ export class RequestFailureLog {
 
   /** Returns how many refusals of this kind were not logged since its last line, or -1 if this one is not logged either. */
   #suppressedBefore(kind: string): number {
-    const nowMs = this.#monotonicMs()
+    const atMs = this.#monotonicMs()
     const key = this.#outages.has(kind) || this.#outages.size < MAX_KINDS ? kind : 'other'
     const outage = this.#outages.get(key)
     if (outage === undefined) {
-      this.#outages.set(key, { sinceMs: nowMs, lastMs: nowMs, loggedMs: nowMs, suppressed: 0, refused: 1 })
+      this.#outages.set(key, { sinceMs: atMs, lastMs: atMs, loggedMs: atMs, suppressed: 0, refused: 1 })
       return 0
     }
-    outage.lastMs = nowMs
+    outage.lastMs = atMs
     outage.refused += 1
-    if (nowMs - outage.loggedMs < LINE_EVERY_MS) {
+    if (atMs - outage.loggedMs < LINE_EVERY_MS) {
       outage.suppressed += 1
       return -1
     }
     const { suppressed } = outage
-    outage.loggedMs = nowMs
+    outage.loggedMs = atMs
     outage.suppressed = 0
     return suppressed
   }

@@ -15,7 +15,7 @@ import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds } from './time-range.ts'
 
-/** The series and points that are read for one answer. The thread answers nothing else meanwhile. */
+/** The series and points that are read for one answer. The thread answers nothing else while it reads them. */
 const MAX_SERIES = 20_000
 const MAX_ATTRIBUTE_CHARACTERS = 16 * 1024 * 1024
 const MAX_POINTS = 100_000
@@ -61,7 +61,7 @@ export async function findMetricIntervals(
   return table.answer(query, { type, group_keys: groupKeys(series), truncated: isTruncated || left.isSpent, budget })
 }
 
-/** Returns the series with points in the range: its histograms, or its monotonic sums if it has none; those used last first. */
+/** Returns the histograms of a metric with points in the range, or its monotonic sums if it has no histograms; the last used series first. */
 async function seriesOf(db: Kysely<ObserveTables>, query: MetricIntervalsQuery) {
   const none = { type: null, series: [] as readonly Series[], isTruncated: false }
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
@@ -199,8 +199,8 @@ function readPoint(json: string): Point {
 }
 
 /**
- * Returns what a point of a cumulative series adds to the one before. A series that began again counts from zero; the first point of one
- * counts if the series began within the range.
+ * Returns what a point of a cumulative series adds to the one before. After a reset, a series starts at zero again. The first point of a
+ * series is included only if the series began within the range.
  */
 function increase(point: Point, before: Point | undefined, sinceNs: bigint): Point | undefined {
   if (before === undefined) return point.startNs > 0n && point.startNs >= sinceNs ? point : undefined

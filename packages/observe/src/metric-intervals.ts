@@ -4,7 +4,7 @@ import type { TimeRange } from './time-range.ts'
 export interface MetricIntervalsQuery extends TimeRange {
   readonly name: string
   readonly service?: string | undefined
-  /** The key of the attribute whose values are the groups; by default, see `MetricIntervals.groups`. */
+  /** The key of the attribute that forms a group of each of its values. For the default, see `MetricIntervals.groups`. */
   readonly groupBy?: string | undefined
   readonly intervalSeconds: number
   readonly maxGroups: number
@@ -18,9 +18,9 @@ export interface GroupAttribute {
 
 export interface MetricInterval {
   readonly start_time_unix_nano: string
-  /** What counters have grown by, or the number of observations of histograms. */
+  /** The increase of counters, or the number of observations of histograms. */
   readonly amount: number
-  /** Of histograms with bounds; else `null`. */
+  /** `null` except for histograms with bounds. */
   readonly p50: number | null
   readonly p95: number | null
 }
@@ -54,7 +54,7 @@ export interface MetricIntervals {
   readonly truncated: boolean
 }
 
-/** The bounds of the work for one answer. */
+/** The limits of one answer. */
 export const MAX_GROUP_KEYS = 100
 export const MAX_INTERVALS = 1_000
 
@@ -67,12 +67,12 @@ export const noIntervals = ({ name, intervalSeconds }: MetricIntervalsQuery): Me
 export interface Observations {
   readonly bounds: readonly number[]
   readonly counts: readonly number[]
-  /** `null` unless it is known of every point. */
+  /** `null` if one of the points has no such value. */
   readonly min: number | null
   readonly max: number | null
 }
 
-/** What points of one group add in one interval. */
+/** The part of an interval that points of one group add. */
 export interface IntervalPart {
   /** The number of the interval since 1970. */
   readonly at: number
@@ -89,7 +89,7 @@ export interface GroupName {
 export class IntervalTable {
   readonly #groups = new Map<string, { readonly name: GroupName; total: number; readonly cells: Map<number, Cell> }>()
 
-  /** @param key tells the groups apart */
+  /** @param key identifies the group */
   add(key: string, name: () => GroupName, { at, amount, observations }: IntervalPart): void {
     let group = this.#groups.get(key)
     if (group === undefined) {
@@ -151,7 +151,7 @@ function merge(byBounds: Map<string, Observations>, added: Observations): void {
 }
 
 function toInterval(at: number, intervalSeconds: number, { amount, byBounds }: Cell): MetricInterval {
-  // Points of other bounds cannot be added up; those with the most observations say what the interval was like.
+  // Points with different bounds cannot be added up, so the quantiles are those of the bounds with the most observations.
   const most = [...byBounds.values()].sort((a, b) => observed(b) - observed(a))[0]
   return {
     start_time_unix_nano: String(BigInt(at) * BigInt(intervalSeconds) * 1_000_000_000n),
@@ -164,8 +164,8 @@ function toInterval(at: number, intervalSeconds: number, { amount, byBounds }: C
 const observed = ({ counts }: Observations): number => counts.reduce((sum, count) => sum + count, 0)
 
 /**
- * Returns a quantile, interpolated within its bucket and within the least and greatest value if they are known. Values beyond the last
- * bound count as that bound; `null` without bounds or without observations.
+ * Returns a quantile, interpolated within its bucket and within the least and greatest value if they are known. Values above the last
+ * bound are treated as equal to it. `null` without bounds or without observations.
  */
 export function quantileOf(observations: Observations, quantile: number): number | null {
   const { bounds, counts, min, max } = observations

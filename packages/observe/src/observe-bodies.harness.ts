@@ -166,7 +166,7 @@ const observation = (seconds: number, value: number) => ({
   ...{ bucketCounts: ['0', '1', '0'], explicitBounds: [60, 300] },
 })
 
-/** Counters that begin again, with changes and with totals, and a histogram whose bounds are far from its values. */
+/** Counters that are reset, with delta and with cumulative temporality, and a histogram with bounds far from its values. */
 const intervalMetrics: readonly object[] = [
   {
     name: 'restarts',

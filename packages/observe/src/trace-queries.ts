@@ -29,7 +29,7 @@ export interface TraceSummary {
   readonly run: TraceRun | null
 }
 
-/** What a list of traces says about a pipeline run. */
+/** The part of a pipeline run that a list of traces shows. */
 export type TraceRun = Pick<RunSummary, (typeof traceRunColumns)[number]>
 
 export const traceRunColumns = ['project', 'name', 'pipeline_id', 'ref', 'status', 'jobs_failed'] as const
@@ -96,7 +96,7 @@ async function runOf(db: Kysely<ObserveTables>, traceId: string): Promise<TraceR
     .select(traceRunColumns)
     .where('trace_id', '=', traceId)
     .where('is_child', '=', 0)
-    // The first run of a trace is that of its root, as of a single trace.
+    // The first run of a trace is the one at its root, as in `findRun`.
     .orderBy('start_ns')
     .orderBy('span_id')
     .limit(1)

@@ -22,11 +22,11 @@ interface Backup {
   report(line: string): Promise<void>
 }
 
-/** The names of the repositories that a backup lacks. It is complete if there are none. */
-interface Lacking {
+/** The names of the repositories that are not in a backup. It is complete if there are none. */
+interface LeftOut {
   /** Those that were removed while the backup was made. */
   readonly removed: readonly string[]
-  /** Those of which the files are missing. */
+  /** Those without files in the data directory. */
   readonly missing: readonly string[]
 }
 
@@ -36,7 +36,7 @@ interface Lacking {
  *
  * @throws {UsageError} if there is nothing to back up
  */
-export async function createBackup(task: Backup): Promise<Lacking> {
+export async function createBackup(task: Backup): Promise<LeftOut> {
   const { settings, directory, report } = task
   const { dataDir } = settings
   const core = placeOf(dataDir, CORE_FILE, settings.databaseUrl)
@@ -58,9 +58,9 @@ export async function createBackup(task: Backup): Promise<Lacking> {
     await copyFile(join(dataDir, name), join(directory, name))
     await report(`${join(dataDir, name)} → ${join(directory, name)}`)
   }
-  const { count, ...lacking } =
+  const { count, ...leftOut } =
     core === undefined ? { count: 0, removed: [], missing: [] } : await copyRepositories(task, core)
-  if (lacking.removed.length + lacking.missing.length > 0) return lacking
+  if (leftOut.removed.length + leftOut.missing.length > 0) return leftOut
   await writeManifest(directory, {
     format: FORMAT,
     version: PRODUCT_VERSION,
@@ -70,7 +70,7 @@ export async function createBackup(task: Backup): Promise<Lacking> {
     files,
     repositories: count,
   })
-  return lacking
+  return leftOut
 }
 
 const placeOf = (dataDir: string, file: string, url: string | undefined): BackupManifest['core'] =>
@@ -79,7 +79,7 @@ const placeOf = (dataDir: string, file: string, url: string | undefined): Backup
 async function copyRepositories(
   { settings, directory, clock, log, report }: Backup,
   place: 'file' | 'postgresql',
-): Promise<Lacking & { readonly count: number }> {
+): Promise<LeftOut & { readonly count: number }> {
   const target = repositoriesDirectory({ dataDir: directory })
   mkdirSync(target, { mode: 0o700 })
   const { core, close } = await openCore(

@@ -18,8 +18,8 @@ Exit codes: 0 if the backup is complete, 1 if repositories were removed while it
 nothing was copied.
 `
 
-/** Returns the first names. */
-const namesIn = (names: readonly string[]): string => names.slice(0, 5).join(', ')
+/** Returns the first five names as text. */
+const firstNames = (names: readonly string[]): string => names.slice(0, 5).join(', ')
 
 export const backupCommand: CommandDefinition = {
   name: 'backup',
@@ -51,14 +51,17 @@ export const backupCommand: CommandDefinition = {
     const { removed, missing } = await createBackup({ settings, directory, includesKeys, clock, log, report }).finally(
       use.release,
     )
-    const lacks = (what: string, advice: string) =>
+    const reportIncomplete = (what: string, advice: string) =>
       report(`penstock: the backup is not complete, because ${what}: ${advice}, remove ${directory} and run it again`)
     if (missing.length > 0) {
       const advice = 'restore them, or delete what they belong to (penstock doctor lists all)'
-      await lacks(`the files of repositories are missing (${namesIn(missing)})`, advice)
+      await reportIncomplete(`the files of repositories are missing (${firstNames(missing)})`, advice)
     }
     if (removed.length > 0)
-      await lacks(`repositories were removed while it ran (${namesIn(removed)})`, 'wait until that has ended')
+      await reportIncomplete(
+        `repositories were removed while it ran (${firstNames(removed)})`,
+        'wait until the removals have ended',
+      )
     if (missing.length + removed.length > 0) return exitCodes.incomplete
     await report(
       includesKeys

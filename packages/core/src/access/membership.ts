@@ -25,7 +25,7 @@ export interface MembersTable {
   expires_at: string | null
   created_by_id: number | null
   created_at_ms: number
-  /** The time of the last change; null if there was none since it is recorded. */
+  /** The time of the last change; null if the row has not changed since this column exists. */
   updated_at_ms: Generated<number | null>
 }
 

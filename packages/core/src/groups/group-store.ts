@@ -38,7 +38,7 @@ export interface GroupsTable
   /** A file name; the bytes are in `avatars`. */
   avatar: Generated<string | null>
   created_at_ms: number
-  /** The time of the last change; null if there was none since it is recorded. */
+  /** The time of the last change; null if the row has not changed since this column exists. */
   updated_at_ms: Generated<number | null>
 }
 

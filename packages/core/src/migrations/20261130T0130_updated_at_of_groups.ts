@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely'
 
-/** When groups and memberships last changed; null in rows that have not changed since. */
+/** The time of the last change of groups and memberships; null in rows that have not changed since this migration. */
 export const migration: Migration = {
   async up(db) {
     for (const table of ['groups', 'members']) {

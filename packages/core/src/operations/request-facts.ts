@@ -15,7 +15,7 @@ export interface RequestFacts {
 
 export const noRequest: RequestFacts = {}
 
-/** Returns the subscriber whose network the request comes from; `undefined` for the command line. */
+/** Returns the subscriber from the address of a request; `undefined` for the command line. */
 export const toSubscriber = ({ address }: RequestFacts): string | undefined =>
   address === undefined ? undefined : subscriberOf(address)
 

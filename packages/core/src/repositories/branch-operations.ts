@@ -163,8 +163,7 @@ export const removeBranch = steps(
   },
 )
 
-/** @throws DomainError `parameters` for an invalid expression */
-/** @throws DomainError if the regular expression is not valid */
+/** Returns a test of names by a regular expression. @throws DomainError `parameters` for an invalid expression */
 function matcherOf(regex: string): (name: string) => boolean {
   const expression = compiledRegex(regex)
   if (expression === undefined)

@@ -72,8 +72,8 @@ function toEnrichment(pipelineId: bigint, job: JobRecord): JobEnrichment {
 
 /**
  * Returns the record with what job hooks add: missing attempt numbers, runners, environments and failure reasons, and the
- * attempts that the record does not list because they were retried. `events` may also come from `attemptsListedBy`; they are in order of arrival, and events of other
- * pipelines are ignored.
+ * attempts that the record does not list because they were retried. `events` may also come from `attemptsListedBy`. They are in
+ * order of arrival; events of other pipelines are ignored.
  */
 export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
   const eventByJob = new Map<bigint, JobEnrichment>()

@@ -10,7 +10,7 @@ test('every end of a session has its own sentence', () => {
   for (const text of texts) expect(text).toMatch(/^Your session .{20,}\.$/)
 })
 
-test('a browser that had no session gets no sentence, and one whose cookie is gone gets the possible causes', () => {
+test('a browser that had no session gets no sentence, and one without its former cookie gets the possible causes', () => {
   expect(endNote({ details: null }, false)).toBeNull()
   expect(endNote({ details: null }, true)?.text).toContain('another tab')
   expect(endNote({ details: { session_ended: 'toString' } }, false)?.text).toBe('Your session has ended.')

@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/client.ts'
 
-/** What the sign-in page says about the session before it, or about a sign-in without a form. */
+/** A sentence on the sign-in page about the former session, or about a sign-in without a form. */
 export interface SessionNote {
   readonly meaning: 'failed' | 'warning' | 'passed'
   readonly text: string
@@ -8,7 +8,7 @@ export interface SessionNote {
 
 export const signedOut: SessionNote = { meaning: 'passed', text: 'You are signed out.' }
 
-/** By the `session_ended` of the API. */
+/** The sentences for the values of `session_ended` in the API. */
 const ends: Readonly<Record<string, string>> = {
   max_age: 'Your session ended 24 hours after you signed in.',
   unused: 'Your session ended because it was not used for 8 hours.',

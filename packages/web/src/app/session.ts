@@ -8,7 +8,7 @@ const PATH = '/api/v1/session'
 /** The session: undefined until the service has answered, null without one. */
 export const session = signal<Session | null | undefined>(undefined)
 
-/** What the sign-in page says, besides the form; null if there is nothing to say. */
+/** The note on the sign-in page, above the button; null if there is none. */
 export const sessionNote = signal<SessionNote | null>(null)
 
 /** Returns whether the session's role includes another. Pages hide the controls that a role may not use. */
