@@ -29,7 +29,8 @@ function withSingleLines(input: unknown): unknown {
   return members
 }
 
-const toSingleLine = (text: string): string =>
+/** Replaces line breaks by spaces; removes them at the beginning and the end. */
+export const toSingleLine = (text: string): string =>
   text
     .split(/[\r\n]+/)
     .filter((line) => line !== '')

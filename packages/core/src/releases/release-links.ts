@@ -5,6 +5,7 @@ import { invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, type ObjectOf, validate, withInput } from '../kit/field-table.ts'
 import { type Page, pageInput } from '../kit/page.ts'
+import { toSingleLine } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { InProject, Tx } from '../operations/context.ts'
 import { command, query } from '../operations/operation.ts'
@@ -87,7 +88,8 @@ export const removeReleaseLink = command(
 /** Returns valid drafts of links. @throws DomainError `invalid` */
 export function linkDrafts(inputs: readonly LinkInput[]): LinkDraft[] {
   return inputs.map(({ directAssetPath, ...input }) => {
-    const draft = newObject(linkDraft, { ...input, filepath: directAssetPath ?? input.filepath })
+    const name = toSingleLine(input.name)
+    const draft = newObject(linkDraft, { ...input, name, filepath: directAssetPath ?? input.filepath })
     validate(linkDraft, draft)
     return draft
   })

@@ -159,6 +159,14 @@ test('milestones of the project and of groups above belong to releases, and filt
   expect((await world.perform(mira, listProjectIssues, { project: project.id })).items.length).toBe(3)
 })
 
+test('line breaks in the name of a link become spaces, also in a link that a release begins with', async () => {
+  const link = (name: string) => ({ name: `${name}\r\nfor all\n`, url: `https://files.example.test/${name}` })
+  await create('v1', { assets: { links: [link('One')] } })
+  await world.perform(mira, createReleaseLink, { ...on('v1'), ...link('Two') })
+  const { links } = await world.perform(mira, getRelease, on('v1'))
+  expect(links.map(({ name }) => name).sort()).toEqual(['One for all', 'Two for all'])
+})
+
 test('links of releases have unique names, addresses and paths', async () => {
   await create('v1', { assets: { links: [{ name: 'Tool', url: 'https://files.example.test/tool' }] } })
   const link = {
