@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { listTraces } from '../../api/traces.ts'
 import { session } from '../../app/session.ts'
 import { Notice } from '../../components/page-states.tsx'
-import { getToken } from './management-api.ts'
-import { EXAMPLE_SERVICE } from './sender-settings.ts'
+import { type Arrived, findArrival } from './find-arrival.ts'
 
-type State = 'waiting' | 'used' | 'arrived' | 'given_up'
+type State = Arrived | 'given_up'
 
 interface ArrivalProps {
   readonly tokenId: string
@@ -16,10 +14,8 @@ interface ArrivalProps {
 const ASK_MS = 2_000
 /** Five minutes. A dialog that stays open longer asks no more. */
 const MOST_QUESTIONS = 150
-/** The clock of the sender may be slow. */
-const CLOCK_SLACK_MS = 3_600_000
 
-/** Says when a new token is used for the first time, and when the trace of the example is stored. */
+/** Shows when a new token is used for the first time, and when the trace of the example is stored. */
 export function Arrival({ tokenId, traceId }: ArrivalProps) {
   const [state, setState] = useState<State>('waiting')
   const [round, setRound] = useState(0)
@@ -71,19 +67,4 @@ export function Arrival({ tokenId, traceId }: ArrivalProps) {
       ) : null}
     </div>
   )
-}
-
-async function findArrival(tokenId: string, traceId: string | null): Promise<State> {
-  if (traceId !== null) {
-    const since = new Date(Date.now() - CLOCK_SLACK_MS).toISOString()
-    const { items } = await listTraces({ service: EXAMPLE_SERVICE, since, limit: 100 })
-    if (items.some(({ trace_id }) => trace_id === traceId)) return 'arrived'
-  }
-  const { data } = await getToken(tokenId)
-  return data.last_used_at === null ? 'waiting' : 'used'
-}
-
-/** Returns a random id of a trace. */
-export function newTraceId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
