@@ -1,5 +1,6 @@
 import type { Db } from './db.ts'
-import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
+import { openPostgres } from './postgres.ts'
+import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable } from './postgres-errors.ts'
 import { QueueFullError } from './serial-queue.ts'
 import {
   isSqliteBrokenReference,

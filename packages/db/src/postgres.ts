@@ -1,27 +1,20 @@
 import {
   type CompiledQuery,
-  type DatabaseIntrospector,
-  type DatabaseMetadataOptions,
-  type DataTypeNode,
-  DEFAULT_MIGRATION_LOCK_TABLE,
-  DEFAULT_MIGRATION_TABLE,
   DefaultConnectionProvider,
   Kysely,
-  PostgresDialect,
   PostgresDriver,
-  PostgresIntrospector,
   type PostgresPool,
   type PostgresPoolClient,
-  PostgresQueryCompiler,
   type PostgresQueryResult,
   sql,
-  type TableMetadata,
 } from 'kysely'
 import type pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { DirectExecutor } from './direct-executor.ts'
 import { PostgresListener } from './notice-listener.ts'
-import { type ReadLimit, ReadLimitExceeded, type ReadScope } from './read-limit.ts'
+import { Dialect } from './postgres-dialect.ts'
+import { ConnectionError, classifyError, isTimeout } from './postgres-errors.ts'
+import type { ReadLimit, ReadScope } from './read-limit.ts'
 import { FairQueue } from './search/fair-queue.ts'
 import { SEARCH_BUDGET_MS, SearchBudgetError } from './search/search-budget.ts'
 import { type SearchLane, searchLane } from './search/text-condition.ts'
@@ -167,11 +160,6 @@ const connectionOf = (url: string) => ({
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
 })
-
-/** The error for a server that is unreachable or does not answer. The last statement may have been executed. */
-class ConnectionError extends Error {
-  override readonly name = 'ConnectionError'
-}
 
 /** Loads the driver, which takes memory and a tenth of a second in each thread, and only PostgreSQL needs it. */
 const loadDriver = async () => (await import('pg')).default
@@ -339,23 +327,6 @@ class Connection implements PostgresPoolClient {
   }
 }
 
-/**
- * Returns the error itself if it comes from the server, from a limit on the texts, or is about a value that cannot be sent,
- * otherwise a ConnectionError.
- */
-function classifyError(error: unknown): unknown {
-  if (error instanceof ReadLimitExceeded) return error
-  if (isFromServer(error) || error instanceof TypeError || error instanceof RangeError) return error
-  return new ConnectionError('The database cannot be reached', { cause: error })
-}
-
-/** Returns whether the server has ended a statement at its time limit. */
-const isTimeout = (error: unknown): boolean => isFromServer(error) && error.code === '57014'
-
-/** Returns whether an error is one of the server, which has a severity, and not one of the driver or the network. */
-const isFromServer = (error: unknown): error is pg.DatabaseError =>
-  error instanceof Error && (error as Partial<pg.DatabaseError>).severity !== undefined
-
 const throwConnectionError = (error: unknown): never => {
   throw classifyError(error)
 }
@@ -386,69 +357,5 @@ function limitedTypes(types: typeof pg.types, limit: ReadLimit): pg.CustomTypesC
         return typeof value === 'string' ? limit.admit(value) : value
       }
     }) as typeof pg.types.getTypeParser,
-  }
-}
-
-/**
- * The SQLSTATE codes that are not caused by the query. Classes: connection, authorization, unknown database, transaction
- * rollback, resources, operator intervention (including statement timeouts), system and internal errors. Single codes: lock
- * not available, read-only (a standby), idle in transaction.
- *
- * @see PostgreSQL documentation, appendix A
- */
-const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
-
-/** Returns whether the server is unreachable, busy for too long, out of resources, or shutting down. */
-export const isPostgresUnavailable = (error: unknown): boolean =>
-  error instanceof ConnectionError || (isFromServer(error) && unavailableStates.test(error.code ?? ''))
-
-/** Returns whether a value does not fit its column, such as text for a number or a number out of range (SQLSTATE class 22). */
-export const isPostgresInvalidValue = (error: unknown): boolean =>
-  isFromServer(error) && error.code?.startsWith('22') === true
-
-/** Returns whether a foreign key has no row to refer to. */
-export const isPostgresBrokenReference = (error: unknown): boolean => isFromServer(error) && error.code === '23503'
-
-class Dialect extends PostgresDialect {
-  override createQueryCompiler(): PostgresQueryCompiler {
-    return new BigintQueryCompiler()
-  }
-
-  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new CurrentSchemaIntrospector(db)
-  }
-}
-
-/** Creates `integer` columns as `bigint`, like SQLite's. With 32 bits, a query for a larger number would be an error. */
-class BigintQueryCompiler extends PostgresQueryCompiler {
-  protected override visitDataType(node: DataTypeNode): void {
-    this.append(node.dataType === 'integer' ? 'bigint' : node.dataType)
-  }
-}
-
-/**
- * Lists the tables of the current schema, without their columns. Kysely's own introspector reads every schema of the
- * database, and fails if another one is dropped meanwhile.
- */
-class CurrentSchemaIntrospector extends PostgresIntrospector {
-  readonly #db: Kysely<unknown>
-
-  constructor(db: Kysely<unknown>) {
-    super(db)
-    this.#db = db
-  }
-
-  override async getTables({
-    withInternalKyselyTables = false,
-  }: Partial<DatabaseMetadataOptions> = {}): Promise<TableMetadata[]> {
-    const { rows } = await sql<{ name: string; schema: string; kind: string }>`
-      select pg_class.relname as name, pg_namespace.nspname as schema, pg_class.relkind as kind
-      from pg_class inner join pg_namespace on pg_namespace.oid = pg_class.relnamespace
-      where pg_namespace.nspname = current_schema() and pg_class.relkind in ('r', 'p', 'v')
-      order by pg_class.relname`.execute(this.#db)
-    const internal = [DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE]
-    return rows
-      .filter(({ name }) => withInternalKyselyTables || !internal.includes(name))
-      .map(({ name, schema, kind }) => ({ name, schema, isView: kind === 'v', columns: [] }))
   }
 }

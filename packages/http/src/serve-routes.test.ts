@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -21,15 +20,6 @@ const statusOf = {
   answer_too_large: 413,
 } satisfies Record<RequestErrorKind['kind'], number>
 
-/** JSON writes each character with six bytes. */
-const longText = '\u0001'.repeat(600_000)
-
-function longValue(form: string): unknown {
-  if (form === 'exact') return { text: 'a'.repeat(MAX_ANSWER_BYTES - 11) }
-  if (form === 'one') return { name: 'a', text: longText + longText + longText }
-  return Array.from({ length: Number(form) }, () => ({ name: 'a', text: longText }))
-}
-
 class Refused extends Error {}
 
 class Overload extends Error {}
@@ -39,7 +29,6 @@ function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof Refused) return { status: 401, json: { wrong: 'unauthenticated', requestId } }
   if (!(error instanceof RequestProblem)) return { status: 500, json: { wrong: 'internal', requestId } }
   const { problem, headers } = error
-  if (problem.kind === 'answer_too_large') return { status: 413, json: problem }
   return { status: statusOf[problem.kind], headers, json: { wrong: problem.kind, requestId } }
 }
 
@@ -57,12 +46,6 @@ const routes: Route<string, string>[] = [
   echo('POST', '/things/:id/turn', z.object({}).optional()),
   echo('GET', '/things/:id'),
   echo('*', '/any'),
-  {
-    method: 'GET',
-    path: '/long/:items',
-    access: 'any',
-    handle: ({ params }) => ({ status: 200, json: longValue(params.items!) }),
-  },
   { method: 'GET', path: '/bug', access: 'any', handle: () => Promise.reject(new Error('internal detail')) },
   { method: 'GET', path: '/overload', access: 'any', handle: () => Promise.reject(new Overload('too many texts')) },
   { method: 'GET', path: '/nothing', access: 'any', handle: () => ({ status: 204 }) },
@@ -145,22 +128,6 @@ describe('parsing a request', () => {
       expect((await call('/any', { method })).status).toBe(200)
     }
     expect((await call('/any', json('no json', 'text/plain'))).json()).toEqual({ caller: 'ann', params: {}, query: {} })
-  })
-})
-
-describe('answers', () => {
-  test('sends a list and an object of 8 MiB', async () => {
-    const exact = (await call('/long/exact')).text
-    expect([Buffer.byteLength(exact), JSON.parse(exact).text.length]).toEqual([MAX_ANSWER_BYTES, MAX_ANSWER_BYTES - 11])
-    expect((await call('/long/2')).json()).toHaveLength(2)
-  })
-
-  test.each([
-    ['a list', '/long/4', { fittingItems: 2, member: 'text' }],
-    ['an object', '/long/one', { fittingItems: 0, member: 'text' }],
-  ])('refuses %s above 8 MiB of JSON', async (_, path, problem) => {
-    const answer = await call(path)
-    expect([answer.status, answer.json()]).toEqual([413, { kind: 'answer_too_large', ...problem }])
   })
 })
 
