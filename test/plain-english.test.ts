@@ -33,6 +33,7 @@ describe('hardToRead', () => {
     ['/**\n * With a token.\n */', 'With'],
     ['/**By id. */', 'By'],
     ['/** From a file. */', 'From'],
+    ['/** Tells whether it is read. */', 'Tells whether'],
   ])('finds the first word of the doc comment %j', (text, found) => {
     expect(hardToRead(text)).toEqual([{ line: 1, found, kind: 'doc comment' }])
   })

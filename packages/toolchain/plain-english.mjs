@@ -19,9 +19,9 @@ const hardWord = new RegExp(
   `(?<![A-Za-z])(?:${[...words, ...capitalised].join('|')})(?![a-z])|(?<=[a-z])(?:${capitalised.join('|')})(?![a-z])`,
   'g',
 )
-const docComment = /\/\*\*\s*(?:\*\s*)?(For what|Of|With|By|From|What)\b/g
+const docComment = /\/\*\*\s*(?:\*\s*)?(For what|Of|With|By|From|What|Tells whether|Says whether)\b/g
 
-const scanned = /\.(?:[cm]?[jt]s|md|ya?ml|sql|sh)$/
+const scanned = /\.(?:[cm]?[jt]sx?|md|ya?ml|sql|sh|css)$/
 const ignoredFolders = new Set(['node_modules', 'dist', '.git', '.cache', '.vite'])
 /** `fixtures/README.md` is ours; the payloads and golden files beside it have words of their own. */
 const roots = [

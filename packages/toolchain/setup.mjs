@@ -66,7 +66,7 @@ function ensureNativeModules() {
   }
 }
 
-/** Tells whether the module loads and survives the garbage collection of its statements. Only a natural collection reproduces the crash. */
+/** Returns whether the module loads and survives the garbage collection of its statements. Only a natural collection reproduces the crash. */
 function works(name) {
   const probe = `
     const database = new (require(${JSON.stringify(name)}))(':memory:')

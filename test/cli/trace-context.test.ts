@@ -61,7 +61,7 @@ type Body = JobFacts & {
   readonly builds?: readonly Section[]
   readonly bridges?: readonly Section[]
 }
-/** Tells whether the values can be those of environment variables from a forge. */
+/** Returns whether the values can be those of environment variables from a forge. */
 const isPossible = (env: Record<string, string>): boolean =>
   env.CI_PROJECT_URL !== undefined &&
   env.CI_UPSTREAM_PIPELINE_ID !== env.CI_PIPELINE_ID &&

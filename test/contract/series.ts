@@ -19,7 +19,7 @@ export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPo
   )
 }
 
-/** Tells whether a point belongs to a counter or histogram, which accumulate, and not to a gauge. */
+/** Returns whether a point belongs to a counter or histogram, which accumulate, and not to a gauge. */
 export const isAccumulated = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
 
 /** Returns the last point of each series. */

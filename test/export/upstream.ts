@@ -158,7 +158,7 @@ export class Upstream implements AsyncDisposable {
     return acceptance
   }
 
-  /** Tells whether a life has ended; its sockets may still contain requests. */
+  /** Returns whether a life has ended; its sockets may still contain requests. */
   #isDead(life: number): boolean {
     return life < this.#life || !this.#isAlive
   }

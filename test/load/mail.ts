@@ -74,7 +74,7 @@ try {
   await new Promise<void>((resolve) => smtp.close(() => resolve()))
 }
 
-/** Tells whether a notification still waits for the search for its recipients. */
+/** Returns whether a notification still waits for the search for its recipients. */
 async function isSearching(): Promise<boolean> {
   const { rows } = await sql`
     select 1 from deliveries where queue = 'mail' and lane = 'recipients' and state = 'open'`.execute(db.read)

@@ -234,7 +234,7 @@ describe('penstock serve observe ends with 2', () => {
   })
 })
 
-/** Tells whether nothing listens on a port. */
+/** Returns whether nothing listens on a port. */
 const isRefused = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

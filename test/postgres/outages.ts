@@ -27,7 +27,7 @@ export class Outages {
     return last.endMs === undefined || last.endMs > atMs ? undefined : atMs - last.endMs
   }
 
-  /** Tells whether the database went away within some time after `atMs`, or was away then. */
+  /** Returns whether the database went away within some time after `atMs`, or was away then. */
   beganWithin(atMs: number, limitMs: number): boolean {
     return this.#outages.some(
       ({ startMs, endMs = Number.POSITIVE_INFINITY }) => endMs > atMs && startMs - atMs < limitMs,

@@ -35,7 +35,7 @@ export type AttributeRow<Context> = {
      * on the state of the run, which every payload contains.
      */
     readonly needs?: readonly [string, ...string[]]
-    /** Tells whether the run can have the attribute at all. Without this function, every run can. */
+    /** Returns whether the run can have the attribute at all. Without this function, every run can. */
     readonly applies?: (context: Context) => boolean
     /** The condition under which the attribute is missing. It is printed in `docs/telemetry.md`. */
     readonly absent: string
@@ -111,7 +111,7 @@ export function attributesFrom<Context>(table: CompiledTable<Context>, context: 
   return scratch.slice(0, count)
 }
 
-/** Tells whether two raw values are equal texts or numbers, or lists of equal texts. */
+/** Returns whether two raw values are equal texts or numbers, or lists of equal texts. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false

@@ -29,7 +29,7 @@ export async function pendingCoreMigrations(
   return pendingMigrations(db, await allMigrations(others))
 }
 
-/** Tells whether no migration has been run on the database yet. @throws `NewerVersionError` */
+/** Returns whether no migration has been run on the database yet. @throws `NewerVersionError` */
 export async function isNewCoreDatabase(db: Pick<Db<CoreTables>, 'read'>, others: Migrations = {}): Promise<boolean> {
   const migrations = await allMigrations(others)
   return (await pendingMigrations(db, migrations)).length === Object.keys(migrations).length

@@ -11,7 +11,7 @@ import {
   type SqliteOptions,
 } from './sqlite.ts'
 
-/** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
+/** Returns whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
 
 /** @param options for an SQLite file */
@@ -24,13 +24,13 @@ export function openReadOnly<Tables>(location: string, options?: ReadOnlyOptions
   return isPostgresUrl(location) ? openPostgres(location) : openSqliteReadOnly(location, options)
 }
 
-/** Tells whether an error means that the database is unavailable at present, and not that the query is wrong. */
+/** Returns whether an error means that the database is unavailable at present, and not that the query is wrong. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof QueueFullError || isSqliteUnavailable(error) || isPostgresUnavailable(error)
 
-/** Tells whether a query failed because a value has the wrong type. Only PostgreSQL fails; SQLite finds no rows instead. */
+/** Returns whether a query failed because a value has the wrong type. Only PostgreSQL fails; SQLite finds no rows instead. */
 export const isInvalidValue = (error: unknown): boolean => isPostgresInvalidValue(error)
 
-/** Tells whether a write failed because a row that it refers to does not exist. */
+/** Returns whether a write failed because a row that it refers to does not exist. */
 export const isBrokenReference = (error: unknown): boolean =>
   isSqliteBrokenReference(error) || isPostgresBrokenReference(error)

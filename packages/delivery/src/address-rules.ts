@@ -19,7 +19,7 @@ export const isInRange = (address: Address, range: Range): boolean =>
 
 const isUnspecified = isIn('0.0.0.0/32', '::/128')
 
-/** Tells whether the address is one of this host. Interfaces come and go, so they are listed again for every address. */
+/** Returns whether the address is one of this host. Interfaces come and go, so they are listed again for every address. */
 function isOfThisHost(address: Address): boolean {
   const text = address.toNormalizedString()
   return Object.values(networkInterfaces()).some((all) =>
@@ -28,7 +28,7 @@ function isOfThisHost(address: Address): boolean {
 }
 
 /**
- * Tells whether an IPv6 address is in the only range that is allocated; all others are
+ * Returns whether an IPv6 address is in the only range that is allocated; all others are
  * unreachable or in a private network.
  */
 const isAllocated = isIn('0.0.0.0/0', '2000::/3')

@@ -20,7 +20,7 @@ export class AllowedHosts {
     for (const entry of entries) this.#add(entry)
   }
 
-  /** Tells whether the host name of the URL is allowed, or all of its addresses are. */
+  /** Returns whether the host name of the URL is allowed, or all of its addresses are. */
   has(url: URL, addresses: readonly string[]): boolean {
     const host = hostOf(url)
     const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -38,7 +38,7 @@ export class AllowedHosts {
   }
 }
 
-/** Tells whether the address is allowed as written, or all IPv4 addresses that it stands for are allowed. */
+/** Returns whether the address is allowed as written, or all IPv4 addresses that it stands for are allowed. */
 function isAllowed(address: string, ranges: readonly Range[]): boolean {
   const isInOne = (each: ipaddr.IPv4 | ipaddr.IPv6) => ranges.some((range) => isInRange(each, range))
   const written = parseAddress(address)

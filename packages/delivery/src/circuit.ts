@@ -26,7 +26,7 @@ export const closedCircuit: Circuit = { isProven: true, failuresInARow: 0, openU
  */
 export const untriedCircuit: Circuit = { ...closedCircuit, isProven: false }
 
-/** Tells whether a single attempt must succeed before others are made at the same time. */
+/** Returns whether a single attempt must succeed before others are made at the same time. */
 export function isOnProbation({ isProven, failuresInARow }: Circuit, { failuresToOpen }: CircuitPolicy): boolean {
   return !isProven || failuresInARow >= failuresToOpen
 }
@@ -47,7 +47,7 @@ export function afterOutcomes(
   return afterFailure(before, policy, retryAfterMs, nowMs)
 }
 
-/** Tells whether the next delivery of the lane would fail too: the receiver is down or busy, or refuses the credential. */
+/** Returns whether the next delivery of the lane would fail too: the receiver is down or busy, or refuses the credential. */
 function affectsLane(outcome: Outcome): boolean {
   return outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)
 }

@@ -29,7 +29,7 @@ export class Places {
     return this.#taken >= this.#rules.concurrency
   }
 
-  /** Tells whether a lane may start a batch. A lane on probation has one at a time. */
+  /** Returns whether a lane may start a batch. A lane on probation has one at a time. */
   hasRoom({ inProgress, isSlow }: LaneState, isProbation: boolean): boolean {
     const { concurrency, laneConcurrency } = this.#rules
     if (isSlow && this.#takenBySlow >= concurrency / 2) return false

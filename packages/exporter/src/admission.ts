@@ -112,7 +112,7 @@ export function withWarning(warnings: Warnings, warning: Warnings['items'][numbe
 const cycleWarning = { path: 'source_pipeline', reason: 'leads back to the pipeline itself; read as a root pipeline' }
 
 /**
- * Tells whether the content differs from the exported one and is not older: a late hook about an
+ * Returns whether the content differs from the exported one and is not older: a late hook about an
  * earlier completion is ignored.
  */
 function isLaterContent({ finishedAtNs }: PipelineRecord, digest: string, earlier: EarlierExport): boolean {

@@ -77,7 +77,7 @@ function requireShortHost(input: Input): void {
 }
 
 /**
- * Tells whether the text contains variables, also in a repeated field or under an escaped name. The pattern is tried first,
+ * Returns whether the text contains variables, also in a repeated field or under an escaped name. The pattern is tried first,
  * because most bodies have an empty list.
  */
 function hasVariables(body: unknown, text: string): boolean {

@@ -91,7 +91,7 @@ function withMessage(
   return new Map(messages).set(message, (messages.get(message) ?? 0) + chunks)
 }
 
-/** Tells whether every item was delivered and none was rejected. */
+/** Returns whether every item was delivered and none was rejected. */
 export function isComplete(totals: SignalTotals): boolean {
   return totals.deliveredItems === totals.items && totals.rejectedItems === 0
 }

@@ -13,7 +13,7 @@ interface OpenConnection {
 
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits
-  /** Tells whether the limit per address does not apply to this address. */
+  /** Returns whether the limit per address does not apply to this address. */
   readonly isExempt: (address: string) => boolean
   /** Called when a limit is reached: with the address of a connection that evicts another, is refused, or enters the reserve. */
   readonly onLimit: (address: string) => void

@@ -76,7 +76,7 @@ async function longStringsIn(bytes: Uint8Array): Promise<StringRange[]> {
   return found
 }
 
-/** Tells whether an odd number of backslashes is in front of a byte. */
+/** Returns whether an odd number of backslashes is in front of a byte. */
 function isEscaped(bytes: Uint8Array, at: number, start: number): boolean {
   let first = at
   while (first > start && bytes[first - 1] === BACKSLASH) first -= 1

@@ -42,7 +42,7 @@ export interface ListenTimes {
 export interface ListenOptions {
   readonly limits?: Partial<ConnectionLimits>
   readonly times?: Partial<ListenTimes>
-  /** Tells whether the limit per address is lifted for an address: a trusted proxy serves many clients. Default: never. */
+  /** Returns whether the limit per address is lifted for an address: a trusted proxy serves many clients. Default: never. */
   readonly isExempt?: (address: string) => boolean
   /** The paths that are served on connections in the reserve. */
   readonly probePaths?: readonly string[]
@@ -166,7 +166,7 @@ export async function listen(
 }
 
 /**
- * Tells whether an error response may be written now: only if the client cannot mistake it for the response to an earlier
+ * Returns whether an error response may be written now: only if the client cannot mistake it for the response to an earlier
  * request on the same connection.
  */
 function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {

@@ -26,7 +26,7 @@ export function storedFile(file: StoredFile): StoredFile {
   return file
 }
 
-/** Tells whether a value is an uploaded file, and not a form or JSON with the same members, in which the path could be that of any file. */
+/** Returns whether a value is an uploaded file, and not a form or JSON with the same members, in which the path could be that of any file. */
 export const isStoredFile = (value: unknown): value is StoredFile =>
   typeof value === 'object' && value !== null && storedFiles.has(value)
 

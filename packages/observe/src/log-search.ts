@@ -107,7 +107,7 @@ function mayMatch({ text, spanId }: LogSearch): RawBuilder<boolean> {
  */
 const textPattern = (text: string): string => containsPattern(longestPart(text, /[^\x20-\x7e]|["\\]/))
 
-/** Tells whether the JSON of a log record matches. */
+/** Returns whether the JSON of a log record matches. */
 export function isMatch(json: string, { text, spanId }: LogSearch): boolean {
   const record = JSON.parse(json) as { readonly body?: object; readonly spanId?: string }
   if (spanId !== undefined && record.spanId !== spanId) return false

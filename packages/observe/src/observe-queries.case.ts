@@ -252,7 +252,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       await ask('requests', { service: 'none' })
     }, 60_000)
 
-    test('cumulative counters count by their increase, also after they began again, and quantiles lie within what was observed', async () => {
+    test('cumulative counters are counted by their increase, also after a reset, and quantiles lie within the observed values', async () => {
       const range = { sinceNs: BigInt(at(0)), untilNs: BigInt(at(60)), intervalSeconds: 1, maxGroups: 6 }
       for (const { queries } of [expected, store]) {
         const ask = async (name: string) => (await queries.metricIntervals({ name, ...range }, budget())).groups

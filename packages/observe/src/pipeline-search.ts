@@ -90,7 +90,7 @@ export function mayMatch(text: string) {
   return sql<boolean>`(${sql.join(found, sql` or `)})`
 }
 
-/** Tells whether one of the texts of a run contains a text, in any case. */
+/** Returns whether one of the texts of a run contains a text, in any case. */
 export function isRunMatch({ project, ref, title, user, name }: RunTexts, text: string): boolean {
   const wanted = text.toLowerCase()
   return [project, ref, title, user, name].some((one) => one?.toLowerCase().includes(wanted))

@@ -17,7 +17,7 @@ export type LogLevel = keyof Log
 
 interface ThreadWork<Request, Reply> {
   answer(request: Request): Promise<Reply>
-  /** Tells whether a request failed because its database cannot be used at the moment. */
+  /** Returns whether a request failed because its database cannot be used at the moment. */
   isUnavailable(error: unknown): boolean
   /** Returns the memory that moves with a reply. */
   transferred(reply: Reply): readonly ArrayBuffer[]

@@ -131,7 +131,7 @@ function candidates(
     .execute()
 }
 
-/** Tells whether one span of the trace has all attributes, and how many spans were read for that. */
+/** Returns whether one span of the trace has all attributes, and how many spans were read for that. */
 async function hasSpanWith(
   db: Kysely<ObserveTables>,
   traceId: string,

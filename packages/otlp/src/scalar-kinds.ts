@@ -20,7 +20,7 @@ export interface ScalarKind<V> {
   readonly wireType: WireType
   /** The value of a field that is not on the wire. */
   readonly absent: V
-  /** Tells whether the value is left out of an encoding. A member of a oneof is always written. */
+  /** Returns whether the value is left out of an encoding. A member of a oneof is always written. */
   isAbsent(value: V): boolean
   write(writer: ProtobufWriter, value: V): void
   read(reader: ProtobufReader): V

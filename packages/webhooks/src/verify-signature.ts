@@ -28,5 +28,5 @@ export function verifySignature(token: string, { headers, body, receivedAtMs }: 
   return Math.abs(receivedAtMs - atMs) <= MAX_SKEW_MS ? 'verified' : 'stale'
 }
 
-/** Tells whether the text is a signing token: `whsec_` and 32 bytes in Base64. */
+/** Returns whether the text is a signing token: `whsec_` and 32 bytes in Base64. */
 export const isSigningToken = (text: string): boolean => /^whsec_[A-Za-z0-9+/]{43}=$/.test(text)

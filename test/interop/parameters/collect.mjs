@@ -43,7 +43,7 @@ const content = {
 }
 writeFileSync(join(here, 'client-parameters.json'), `${JSON.stringify(content, null, 2)}\n`)
 
-/** Tells whether a path is complete. Base classes of gitbeaker have no kind of parent, so theirs begin with an argument. */
+/** Returns whether a path is complete. Base classes of gitbeaker have no kind of parent, so theirs begin with an argument. */
 function isRestPath(path) {
   return /^\/[a-z]/.test(path) && !path.startsWith('/api/') && !path.includes('//')
 }

@@ -166,7 +166,7 @@ export async function killRuns(cluster: GatewayCluster, options: KillRunOptions)
 /** Statuses of the API: done, unknown because it was done before, and refused without the database; 0 is no answer. */
 const apiStatuses = [0, 201, 204, 404, 503]
 
-/** Tells whether an error of nginx is about a request that it had not sent to a gateway yet. */
+/** Returns whether an error of nginx is about a request that it had not sent to a gateway yet. */
 const isBeforeSending = (text: string): boolean =>
   /^(?:connect\(\) failed|upstream timed out|no live upstreams)/.test(text)
 

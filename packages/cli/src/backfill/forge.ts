@@ -182,7 +182,7 @@ export function apiUrl(text: string): URL {
 }
 
 /**
- * Tells whether there is a next page, according to `X-Next-Page` or `Link`. If a forge sends neither, an empty page is
+ * Returns whether there is a next page, according to `X-Next-Page` or `Link`. If a forge sends neither, an empty page is
  * the last one.
  */
 function hasNext({ 'x-next-page': next, link }: HttpReply['headers']): boolean {

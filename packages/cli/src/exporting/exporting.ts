@@ -56,7 +56,7 @@ export class Exporting {
     return metricsText(this.exporter.metrics.snapshot())
   }
 
-  /** Tells whether the exporter is running and its database answers. */
+  /** Returns whether the exporter is running and its database answers. */
   async isReady(): Promise<boolean> {
     if (this.#stop.signal.aborted) return false
     return this.exporter.queue.listOpenLanes({ limit: 1 }).then(

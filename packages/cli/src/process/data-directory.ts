@@ -139,7 +139,7 @@ export function listOpenEntries(dataDir: string): OpenEntry[] {
     })
 }
 
-/** Tells whether users other than the owner may read or change the file; false if it does not exist. */
+/** Returns whether users other than the owner may read or change the file; false if it does not exist. */
 const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
 
 const isOpenTo = (permissions: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & permissions) !== 0

@@ -26,7 +26,7 @@ export function databaseErrorText(error: Error): string {
 /** PostgreSQL's error code for a user without permission to create tables. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Tells whether a database cannot be used, and not that the program has a bug. */
+/** Returns whether a database cannot be used, and not that the program has a bug. */
 export function isDatabaseError(error: unknown): error is Error {
   if (error instanceof NewerVersionError || isSystemError(error) || isUnavailable(error)) return true
   if (!(error instanceof Error && 'code' in error)) return false

@@ -36,7 +36,7 @@ export const testedNodes = [
 
 export type NodeSupport = 'tested' | 'untested' | 'too old'
 
-/** Tells whether CI runs tests with the major version of a Node, and whether it is too old. */
+/** Returns whether CI runs tests with the major version of a Node, and whether it is too old. */
 export function nodeSupport(nodeVersion: string): NodeSupport {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number)

@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util'
 import { OutputError, UsageError } from './environment.ts'
 
-/** Tells whether an error comes from the operating system. */
+/** Returns whether an error comes from the operating system. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'errno' in error && 'code' in error
 }

@@ -73,7 +73,7 @@ export class PipelineLinks {
     return { ...record, upstream: bridgeListed === undefined ? upstream : { ...upstream, bridgeListed } }
   }
 
-  /** Tells whether the upstream record lists the bridge; `undefined` while that record is unknown. */
+  /** Returns whether the upstream record lists the bridge; `undefined` while that record is unknown. */
   #isBridgeListed(upstream: UpstreamPipeline, instance: string): boolean | undefined {
     if (upstream.bridgeId === undefined) return undefined
     const home = upstreamInstance(upstream, instance, this.#options)

@@ -97,7 +97,7 @@ export async function fillWorkspace(options: FillOptions): Promise<FilledWorkspa
   return { pipelines: records.length, recordEarlier: (signal) => record(earlier, signal) }
 }
 
-/** Tells whether the core has no users except administrators and sample users, so that the samples do not disturb anyone. */
+/** Returns whether the core has no users except administrators and sample users, so that the samples do not disturb anyone. */
 export async function hasRoomForSamples(core: Core): Promise<boolean> {
   const { items } = await perform(core, operator, listUsers, { sort: 'asc', perPage: 100 })
   return items.every(({ user }) => user.isAdministrator || people.some(({ username }) => username === user.username))

@@ -32,7 +32,7 @@ const fastPathFindings = {
   },
 } as const satisfies Record<FastPathState, Finding>
 
-/** Tells whether the gateway would read OTLP/HTTP by its fast path with this Node. */
+/** Returns whether the gateway would read OTLP/HTTP by its fast path with this Node. */
 export const diagnoseFastPath = async (settings: Settings): Promise<Finding> =>
   fastPathFindings[await fastPathState(settings['gateway.fastPath'])]
 

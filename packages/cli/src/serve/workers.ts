@@ -127,7 +127,7 @@ export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed'
 }
 
-/** Tells whether this process is one of `Workers`. */
+/** Returns whether this process is one of `Workers`. */
 export const isWorker = (): boolean => cluster.isWorker
 
 /** Runs a worker: opens its plane, answers the primary, and resolves when the primary disconnects. */

@@ -108,7 +108,7 @@ const isMarkedNeverRun = (span: Span): boolean => valueOfOurs(span, '.cicd.pipel
 const valueOfOurs = ({ attributes }: Span, keyEnd: string): unknown =>
   attributes.find(({ key }) => key.endsWith(keyEnd))?.value
 
-/** Tells whether a job probably never ran. A job that was canceled at the moment of its start looks the same. */
+/** Returns whether a job probably never ran. A job that was canceled at the moment of its start looks the same. */
 function hasProbablyNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {
   const status = textOf(attributes, 'job.status')
   const isInstant = startTimeUnixNano === endTimeUnixNano

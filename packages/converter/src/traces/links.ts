@@ -73,7 +73,7 @@ function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: Up
 }
 
 /**
- * Tells whether the bridges of the upstream pipeline are exported. Under `auto` the parent's record decides, if the
+ * Returns whether the bridges of the upstream pipeline are exported. Under `auto` the parent's record decides, if the
  * caller has it. Otherwise a source that lists the bridges of this pipeline is expected to list those of its parent.
  */
 function exportsBridges(

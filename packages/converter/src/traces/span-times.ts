@@ -43,7 +43,7 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   return ordered(startNs, endNs)
 }
 
-/** Tells whether a record has a usable time. A record without one needs a receipt time. */
+/** Returns whether a record has a usable time. A record without one needs a receipt time. */
 export const hasTime = (record: PipelineRecord): boolean => pipelineTimes(record) !== undefined
 
 /** Returns start and end of a job's span. A job that never ran gets a span of zero length within the pipeline's span. */

@@ -7,7 +7,7 @@ import { unscopedBatchQuery } from '../operations/operation.ts'
 import { projectsWithRequest } from './access-request-store.ts'
 
 /**
- * Tells whether the actor may request a role: they see the group or project and have none, and it accepts requests. Unlike
+ * Returns whether the actor may request a role: they see the group or project and have none, and it accepts requests. Unlike
  * other rights, this one ends with the first role, and administrators do not have it.
  */
 export const mayRequestAccess = (actor: Actor, subject: Subject, standing: Standing): boolean =>

@@ -22,19 +22,19 @@ export interface Standing {
   readonly isExternal?: boolean
 }
 
-/** Tells whether the actor may know that the group or project exists. */
+/** Returns whether the actor may know that the group or project exists. */
 export function canSee(standing: Standing): boolean {
   return (
     standing.isAdministrator || standing.level > 0 || isOpenByVisibility(standing) || standing.hasRoleBelow === true
   )
 }
 
-/** Tells whether the actor has the permission. */
+/** Returns whether the actor has the permission. */
 export const can = (standing: Standing, permission: Permission): boolean =>
   allows(permissionTable[permission], standing, standing.creation?.[permission])
 
 /**
- * Tells whether a row of the permission table gives the actor its permission.
+ * Returns whether a row of the permission table gives the actor its permission.
  *
  * @param creation if given, the creation level that decides which roles are sufficient, instead of the row
  */

@@ -137,7 +137,7 @@ const isInForceOn =
   (eb) =>
     eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', today)])
 
-/** Tells whether the user has a role in a subgroup or project below the group. */
+/** Returns whether the user has a role in a subgroup or project below the group. */
 export async function hasRoleBelow(
   context: ReadContext,
   userId: number,

@@ -72,7 +72,7 @@ function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
 }
 
 /**
- * Tells whether roles below a group count for the actor. A bot sees the groups above its project as other members of
+ * Returns whether roles below a group count for the actor. A bot sees the groups above its project as other members of
  * the project do; a job does not.
  */
 const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined

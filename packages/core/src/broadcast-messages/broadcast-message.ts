@@ -114,12 +114,12 @@ const withUniqueLevels = <Message extends BroadcastMessageDraft>(message: Messag
   targetAccessLevels: [...new Set(message.targetAccessLevels)],
 })
 
-/** Tells whether the message is shown at this time, on any page. */
+/** Returns whether the message is shown at this time, on any page. */
 export const isMessageActive = ({ startsAtMs, endsAtMs }: BroadcastMessage, nowMs: number): boolean =>
   startsAtMs <= nowMs && nowMs <= endsAtMs
 
 /**
- * Tells whether a path is one of those that a pattern describes, ignoring letter case. Takes time in proportion to the lengths,
+ * Returns whether a path is one of those that a pattern describes, ignoring letter case. Takes time in proportion to the lengths,
  * unlike a regular expression with many `.*`.
  */
 export function matchesTargetPath(pattern: string | undefined, path: string): boolean {

@@ -52,13 +52,13 @@ export async function findEmail({ db }: ReadContext, id: number): Promise<Email 
   return row && emailOf(row)
 }
 
-/** Tells whether a user has confirmed an address. `email` is in lower case. */
+/** Returns whether a user has confirmed an address. `email` is in lower case. */
 export async function isVerifiedEmail({ db }: ReadContext, userId: number, email: string): Promise<boolean> {
   const rows = db.selectFrom('emails').select('id').where('user_id', '=', userId).where('email', '=', email)
   return (await rows.where('confirmed_at_ms', 'is not', null).executeTakeFirst()) !== undefined
 }
 
-/** Tells whether an address belongs to a user who has confirmed it, or is one that this user has added. */
+/** Returns whether an address belongs to a user who has confirmed it, or is one that this user has added. */
 export async function isTakenEmail({ db }: ReadContext, userId: number, email: string): Promise<boolean> {
   const row = await db
     .selectFrom('emails')

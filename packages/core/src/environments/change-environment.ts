@@ -54,7 +54,7 @@ export async function changeEnvironment(
 export const stopEnvironmentNow = async (tx: Tx, environment: Environment): Promise<Environment> =>
   environment.state === 'stopped' ? environment : changeEnvironment(tx, environment, 'stopped', { state: 'stopped' })
 
-/** Tells whether `startEnvironment` would change the environment. */
+/** Returns whether `startEnvironment` would change the environment. */
 export const isChangedByStart = ({ state, tier: former }: Environment, tier: Environment['tier'] = former): boolean =>
   state !== 'available' || tier !== former
 

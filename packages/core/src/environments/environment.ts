@@ -66,7 +66,7 @@ export interface ShownEnvironment extends Environment {
   readonly projectView: ProjectView
 }
 
-/** Tells whether an environment can have this name. */
+/** Returns whether an environment can have this name. */
 export const isEnvironmentName = (name: string): boolean =>
   Object.keys(brokenRules(environmentName, { name })).length === 0
 

@@ -114,6 +114,6 @@ export function storedGeoNode<Draft extends GeoNodeDraft>(draft: Draft): Draft {
 export const currentGeoNodeName = ({ geoNodeName, externalUrl }: CoreSettings): string =>
   geoNodeName ?? withSlash(externalUrl)
 
-/** Tells whether a node with this name is the one that this process belongs to. */
+/** Returns whether a node with this name is the one that this process belongs to. */
 export const isCurrentGeoNode = ({ name }: Pick<GeoNode, 'name'>, settings: CoreSettings): boolean =>
   withSlash(name) === withSlash(currentGeoNodeName(settings))

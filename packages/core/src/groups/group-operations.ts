@@ -209,7 +209,7 @@ const filterOf = (
 const STORAGE = 'default'
 
 /**
- * Tells whether no group can match a filter, because it requires that groups are archived, inactive or stored
+ * Returns whether no group can match a filter, because it requires that groups are archived, inactive or stored
  * elsewhere.
  */
 const isEmpty = ({ archived, active, markedForDeletionOn, repositoryStorage }: GroupListInput): boolean =>

@@ -96,7 +96,7 @@ async function findOwner(context: ReadContext, userId: number | undefined, ref: 
   return userId === undefined ? undefined : findUser(context, userId)
 }
 
-/** Tells whether a path is taken by a group or user, and suggests a free one if it is. */
+/** Returns whether a path is taken by a group or user, and suggests a free one if it is. */
 export const checkNamespacePath = unscopedQuery(
   {
     name: 'checkNamespacePath',

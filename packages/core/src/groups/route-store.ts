@@ -18,7 +18,7 @@ export interface RoutesTable {
   is_former: number
 }
 
-/** Tells whether a user, group or project has the path. Former paths do not count: they can be taken over. */
+/** Returns whether a user, group or project has the path. Former paths do not count: they can be taken over. */
 export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Promise<boolean> {
   const row = await db
     .selectFrom('routes')
@@ -29,7 +29,7 @@ export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Pro
   return row !== undefined
 }
 
-/** Tells whether a user or group has the path. */
+/** Returns whether a user or group has the path. */
 export async function isNamespacePath(db: Kysely<CoreTables>, fullPath: string): Promise<boolean> {
   const row = await db
     .selectFrom('routes')

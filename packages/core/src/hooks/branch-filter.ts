@@ -13,14 +13,14 @@ export function storedFilter(strategy: BranchFilterStrategy, filter: string | un
   return squeezed?.trim() ? squeezed : undefined
 }
 
-/** Tells whether a filter can be stored. */
+/** Returns whether a filter can be stored. */
 export function isBranchFilter(strategy: BranchFilterStrategy, filter: string | undefined): boolean {
   if (filter === undefined) return true
   if (strategy === 'wildcard') return filter.length <= MAX_WILDCARDS && isRefName(filter.replaceAll('*', 'a'))
   return compiledRegex(filter) !== undefined
 }
 
-/** Tells whether a hook with this filter is called for a push to a branch. */
+/** Returns whether a hook with this filter is called for a push to a branch. */
 export function matchesBranch(strategy: BranchFilterStrategy, filter: string | undefined, branch: string): boolean {
   if (filter === undefined || strategy === 'all_branches') return true
   return strategy === 'wildcard' ? matchesWildcard(filter, branch) : compiledRegex(filter)?.test(branch) === true

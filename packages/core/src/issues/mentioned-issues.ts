@@ -42,7 +42,7 @@ export async function withClosingCounts<Item extends Pick<Issue, 'id'>>(
 
 const noCounts: ReadonlyMap<number, number> = new Map()
 
-/** Tells whether some merge request closes the issue. */
+/** Returns whether some merge request closes the issue. */
 export async function isClosedBySome({ db }: ReadContext, { id }: Pick<Issue, 'id'>): Promise<boolean> {
   const row = await closingMention.run(db, id)
   return row !== undefined

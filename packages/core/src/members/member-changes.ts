@@ -47,7 +47,7 @@ export function requireNotAbove({ isAdministrator, level: own }: Standing, level
   if (!isAdministrator && level > own) throw forbidden()
 }
 
-/** Tells whether members of the subject can have the role: Minimal access exists in groups at the top only. */
+/** Returns whether members of the subject can have the role: Minimal access exists in groups at the top only. */
 export const isPossibleLevel = (subject: Subject, level: AccessLevel): boolean =>
   level !== accessLevels.minimal || (subject.kind === 'group' && subject.parentId === undefined)
 

@@ -109,7 +109,7 @@ export const approvalsLeft = ({
   approvalsRequired,
 }: Pick<MergeRequest, 'approvals' | 'approvalsRequired'>): number => Math.max(approvalsRequired - approvals.length, 0)
 
-/** Tells whether a merge request has all required approvals, and at least one. */
+/** Returns whether a merge request has all required approvals, and at least one. */
 export const isApproved = (mergeRequest: MergeRequest): boolean =>
   mergeRequest.approvals.length > 0 && approvalsLeft(mergeRequest) === 0
 
@@ -119,7 +119,7 @@ export const isClosedToApproval = ({ state }: Pick<MergeRequest, 'state'>): bool
 export const isApprovedBy = ({ approvals }: Pick<MergeRequest, 'approvals'>, actor: Actor): boolean =>
   approvals.some(({ user }) => user.id === actor?.id)
 
-/** Tells whether a user with the permission may approve the merge request now. */
+/** Returns whether a user with the permission may approve the merge request now. */
 export const isApprovableBy = (mergeRequest: MergeRequest, actor: Actor): boolean =>
   actor !== undefined &&
   !isClosedToApproval(mergeRequest) &&

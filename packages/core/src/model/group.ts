@@ -36,5 +36,5 @@ export type GroupRef = number | string
 
 const openness = { private: 0, internal: 1, public: 2 } as const
 
-/** Tells whether visibility `a` admits more people than `b`. */
+/** Returns whether visibility `a` admits more people than `b`. */
 export const isMoreOpen = (a: Visibility, b: Visibility): boolean => openness[a] > openness[b]

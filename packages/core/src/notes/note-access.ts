@@ -22,7 +22,7 @@ export async function requireCommenting(
   if (hasOwnTime) await requirePermission(context, context.subject, 'set_note_time')
 }
 
-/** Tells whether a caller who can read something may comment on it. If it is locked, only members may. */
+/** Returns whether a caller who can read something may comment on it. If it is locked, only members may. */
 export const canComment = (standing: Standing, { isLocked }: Pick<Noteable, 'isLocked'>): boolean =>
   can(standing, 'create_note') && (!isLocked || standing.level > 0 || standing.isAdministrator)
 

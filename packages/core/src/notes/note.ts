@@ -90,7 +90,7 @@ export interface Discussion {
   readonly notes: readonly Note[]
 }
 
-/** Tells whether the note can be resolved: the discussions of merge requests can. */
+/** Returns whether the note can be resolved: the discussions of merge requests can. */
 export const isResolvable = ({ noteableType, kind, isSystem }: NoteRecord): boolean =>
   noteableType === 'merge_request' && kind !== 'individual' && !isSystem
 

@@ -55,6 +55,6 @@ export function effectiveSetting(settings: readonly (NotificationSetting | undef
   return inForce ?? { level: 'participating', switches: {} }
 }
 
-/** Tells whether the level `custom` selects an event. Without the user's choice, only some events of pipelines are selected. */
+/** Returns whether the level `custom` selects an event. Without the user's choice, only some events of pipelines are selected. */
 export const isSelected = (switches: SwitchValues, event: NotificationSwitch): boolean =>
   switches[event] ?? (event === 'failedPipeline' || event === 'fixedPipeline')

@@ -83,13 +83,13 @@ const levelRules: Readonly<Record<EffectiveSetting['level'], LevelRule>> = {
     relation !== 'none' || (rule.switch !== undefined && isSelected(switches, rule.switch)),
 }
 
-/** Tells whether a user with this setting gets a notification. */
+/** Returns whether a user with this setting gets a notification. */
 export const isNotified = (
   { level, switches }: EffectiveSetting,
   { event, relation }: { readonly event: NotificationEvent; readonly relation: Relation },
 ): boolean => levelRules[level](relation, recipientRules[event], switches)
 
-/** Tells whether a user with this setting gets a notification if they may approve the merge request. */
+/** Returns whether a user with this setting gets a notification if they may approve the merge request. */
 export function isNotifiedAsApprover({ level, switches }: EffectiveSetting, event: NotificationEvent): boolean {
   const { approverSwitch } = recipientRules[event]
   return level === 'custom' && approverSwitch !== undefined && isSelected(switches, approverSwitch)

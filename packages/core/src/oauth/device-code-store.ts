@@ -102,7 +102,7 @@ function newUserCode({ randomBytes }: Core): string {
   return code
 }
 
-/** Tells whether at least this many codes have not expired. */
+/** Returns whether at least this many codes have not expired. */
 export async function hasDeviceCodes(
   { db, nowMs }: Pick<ReadContext, 'db' | 'nowMs'>,
   count: number,

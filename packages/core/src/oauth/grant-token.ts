@@ -117,7 +117,7 @@ async function forRefreshToken(core: Core, request: TokenRequest): Promise<Grant
 }
 
 /**
- * Tells whether redirect URI and verifier match those sent with the code. Both are optional: RFC 6749 6 does not require
+ * Returns whether redirect URI and verifier match those sent with the code. Both are optional: RFC 6749 6 does not require
  * them, and most clients do not send them.
  */
 function isFromSameClient({ redirectUri, challenge }: OAuthToken, request: TokenRequest): boolean {

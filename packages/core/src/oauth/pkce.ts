@@ -32,7 +32,7 @@ export const challengeOfColumns = (row: {
   row.challenge === null ? undefined : { text: row.challenge, method: row.challenge_method ?? 'plain' }
 
 /**
- * Tells whether the verifier matches the challenge. A verifier without a challenge does not match: someone may have removed
+ * Returns whether the verifier matches the challenge. A verifier without a challenge does not match: someone may have removed
  * the challenge from the authorization request.
  *
  * @see RFC 7636 4.6; RFC 9700 4.8.2

@@ -99,7 +99,7 @@ export interface PageProof {
 }
 
 /**
- * Tells whether a request comes from one of the service's own pages: it carries the token of its session, and the browser
+ * Returns whether a request comes from one of the service's own pages: it carries the token of its session, and the browser
  * does not report another site as the sender. The latter stops attackers who can set cookies from a neighbouring host name.
  */
 export function isFromOurPage(sessionSecret: string, { csrfToken, fetchSite }: PageProof): boolean {

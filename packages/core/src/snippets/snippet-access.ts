@@ -23,7 +23,7 @@ type GuardedSnippet = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
 export const personalActor = (actor: Actor): Actor =>
   actor?.botHome === undefined && actor?.jobProjectId === undefined ? actor : undefined
 
-/** Tells whether the caller may know that the snippet exists. */
+/** Returns whether the caller may know that the snippet exists. */
 export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: GuardedSnippet): boolean {
   if (standing !== undefined && !(canSee(standing) && can(standing, 'read_snippet'))) return false
   const user = effectiveActor(actor, standing)
@@ -37,15 +37,15 @@ export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: Guar
   )
 }
 
-/** Tells whether the caller may change a snippet that they can read. */
+/** Returns whether the caller may change a snippet that they can read. */
 export const canUpdateSnippet = (viewer: SnippetViewer, snippet: GuardedSnippet): boolean =>
   canChange(viewer, snippet, 'update_own_snippet')
 
-/** Tells whether the caller may remove a snippet that they can read. */
+/** Returns whether the caller may remove a snippet that they can read. */
 export const canRemoveSnippet = (viewer: SnippetViewer, snippet: GuardedSnippet): boolean =>
   canChange(viewer, snippet, 'remove_own_snippet')
 
-/** Tells whether the caller may create personal snippets. */
+/** Returns whether the caller may create personal snippets. */
 export function canCreatePersonalSnippet(actor: Actor): actor is ActingUser {
   const user = personalActor(actor)
   return user !== undefined && user.isExternal !== true

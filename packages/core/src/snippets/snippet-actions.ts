@@ -83,5 +83,5 @@ function requireContentSize(content: string): void {
 export const tooMuchContent = (bytes: number, maxBytes: number): DomainError =>
   invalid({ content: [`is too long (${bytes} bytes). The maximum size is ${maxBytes} bytes.`] })
 
-/** Tells whether a path leads out of the repository, or is absolute. */
+/** Returns whether a path leads out of the repository, or is absolute. */
 export const isUnsafePath = (path: string): boolean => /^[/\\]/.test(path) || path.split(/[/\\]/).includes('..')

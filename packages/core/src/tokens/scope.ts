@@ -37,7 +37,7 @@ export const botScopes: readonly string[] = [
 /** The scopes of OAuth applications and their tokens. */
 export const oauthScopes: readonly string[] = [...tokenScopes, ...identityScopes]
 
-/** Tells whether only administrators get the scope. */
+/** Returns whether only administrators get the scope. */
 export const isAdministratorScope = (scope: string): boolean =>
   (administratorScopes as readonly string[]).includes(scope)
 

@@ -5,11 +5,11 @@ import { findMember } from '../members/member-store.ts'
 import type { Actor, BotHome, User } from '../model/user.ts'
 import { getProject } from '../projects/project-store.ts'
 
-/** Tells whether the actor may list users. All others can only ask for a user by a known name. */
+/** Returns whether the actor may list users. All others can only ask for a user by a known name. */
 export const mayListUsers = (actor: Actor): boolean => actor !== undefined && actor.botHome === undefined
 
 /**
- * Tells whether the actor may read a user by id. A bot may read only itself and the members of its project or group.
+ * Returns whether the actor may read a user by id. A bot may read only itself and the members of its project or group.
  */
 export async function isKnownTo(context: ReadContext, actor: Actor, { id }: User): Promise<boolean> {
   if (actor?.botHome === undefined || actor.id === id) return true

@@ -52,7 +52,7 @@ export async function verifyPassword(
 }
 
 /**
- * Tells whether the verified password is still that of the user, and whether the user is active. Call it in the
+ * Returns whether the verified password is still that of the user, and whether the user is active. Call it in the
  * transaction that creates a session or token for the password: either may have changed during the verification, and
  * that change has revoked only what existed then.
  */

@@ -40,7 +40,7 @@ const isInScope = (scope: string, environments: readonly string[]): boolean =>
   scope === EVERY_ENVIRONMENT || environments.some((environment) => scopeMatches(scope, environment))
 
 /**
- * Tells whether a scope matches an environment. `*` matches any characters, or none. The time is at most proportional to
+ * Returns whether a scope matches an environment. `*` matches any characters, or none. The time is at most proportional to
  * the product of both lengths.
  */
 export function scopeMatches(scope: string, environment: string): boolean {

@@ -94,7 +94,7 @@ export const shownVariable = (variable: Variable): ShownVariable =>
   variable.isHidden ? { ...variable, value: undefined } : variable
 
 /**
- * Tells whether a log can mask the value: it has at least 8 characters, and only those of Base64, tokens and URLs. A
+ * Returns whether a log can mask the value: it has at least 8 characters, and only those of Base64, tokens and URLs. A
  * raw value may have all characters except spaces.
  */
 export const isMaskable = ({ value, isRaw }: Pick<Variable, 'value' | 'isRaw'>): boolean =>

@@ -45,7 +45,7 @@ function valuesIn(yaml: string): FrontMatter | undefined {
   }
 }
 
-/** Tells whether a text has few tokens, little nesting in one line, and no key that begins with `?`, which can be nested too. */
+/** Returns whether a text has few tokens, little nesting in one line, and no key that begins with `?`, which can be nested too. */
 function isSimple(yaml: string): boolean {
   let [tokens, flowDepth, inLine] = [0, 0, 0]
   for (const token of new Lexer().lex(yaml)) {

@@ -44,7 +44,7 @@ export interface PageFile {
   readonly format: string
 }
 
-/** Tells whether a path is in the directory of an attachment. Attachments that end like pages are no pages. */
+/** Returns whether a path is in the directory of an attachment. Attachments that end like pages are no pages. */
 export const isAttachment = (path: string): boolean => /^uploads\/[0-9a-f]{32}\//.test(path)
 
 /** Returns the page in the file at a path, or `undefined` if it is another file. */

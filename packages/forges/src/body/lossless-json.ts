@@ -39,7 +39,7 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * Tells whether the text contains a run of 16 digits. Every such run covers one of the offsets 15, 31, 47 …, so only
+ * Returns whether the text contains a run of 16 digits. Every such run covers one of the offsets 15, 31, 47 …, so only
  * these are checked. Most texts have no long integer, and searching with a pattern costs as much as reading the record.
  */
 function hasLongDigitRun(json: string): boolean {

@@ -19,7 +19,7 @@ interface Handle {
 
 type HandleOwner = { _handle?: Handle | null }
 
-/** Tells whether the handle of a socket, or of a listening server, which is of the same kind, can read into a given buffer. */
+/** Returns whether the handle of a socket, or of a listening server, which is of the same kind, can read into a given buffer. */
 export const canReadIntoBuffer = (owner: Socket | Server): boolean =>
   typeof (owner as unknown as HandleOwner)._handle?.useUserBuffer === 'function'
 

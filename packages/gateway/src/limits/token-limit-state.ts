@@ -27,7 +27,7 @@ interface SignalLimits {
   readonly quotas: readonly DailyQuota[]
 }
 
-/** Tells whether limits contain a daily quota. */
+/** Returns whether limits contain a daily quota. */
 export const haveQuota = (limits: TokenLimits): boolean =>
   Object.values(limits).some((windows) => windows?.day !== undefined)
 

@@ -111,7 +111,7 @@ async function moveUnderLock({ source, target, nowMs, signal, onTable }: PlaneMo
   await endMove(source, target)
 }
 
-/** Tells whether a store is as a gateway creates it: without keys, tokens and events. */
+/** Returns whether a store is as a gateway creates it: without keys, tokens and events. */
 export async function isUnusedStore(db: Pick<GatewayDb, 'read'>): Promise<boolean> {
   const used = tables.filter(({ name }) => name !== 'enforcement')
   for (const { name } of used) if ((await countRows(db, name)) > 0) return false
@@ -127,7 +127,7 @@ async function requireNoGateway(db: GatewayDb, nowMs: number, where: string): Pr
 const isInUse = async (db: GatewayDb, nowMs: number): Promise<boolean> =>
   (await listLiveInstances(db, nowMs)).length > 0
 
-/** Tells whether an earlier run has completed the move. @throws ConfigError if the target is in use */
+/** Returns whether an earlier run has completed the move. @throws ConfigError if the target is in use */
 async function isMoved(source: GatewayDb, target: GatewayDb): Promise<boolean> {
   const names = await listTables(target)
   requireNoForeignTable(names)

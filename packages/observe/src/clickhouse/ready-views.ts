@@ -45,7 +45,7 @@ export async function findViews(db: ClickHouse): Promise<FoundViews> {
   return { names, progressOf: ({ name, source }) => progress.get(`${name} ${source}`) }
 }
 
-/** Tells whether a database has everything of a rollup, filled or not. */
+/** Returns whether a database has everything of a rollup, filled or not. */
 export const isComplete = ({ names }: FoundViews, { tables, views }: Rollup): boolean =>
   [...tables, ...views].every(({ name }) => names.has(name))
 

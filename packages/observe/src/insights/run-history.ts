@@ -73,7 +73,7 @@ export class RunHistory {
   }
 
   /**
-   * Tells whether stored runs that started at this time or later may be missing: there are too many, or the store still derives
+   * Returns whether stored runs that started at this time or later may be missing: there are too many, or the store still derives
    * them from its spans.
    */
   isTruncatedSince(since: number): boolean {

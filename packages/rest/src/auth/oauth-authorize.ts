@@ -71,7 +71,7 @@ const silentRefusals = {
 const promptsOf = ({ query }: RouteRequest): ReadonlySet<string> =>
   new Set((fieldsOf(query).prompt ?? '').split(' ').filter((word) => word !== ''))
 
-/** Tells whether the sign-in is older than the request allows. @see OpenID Connect Core 1.0, section 3.1.2.1 */
+/** Returns whether the sign-in is older than the request allows. @see OpenID Connect Core 1.0, section 3.1.2.1 */
 function isTooLongAgo({ clock }: Core, { query }: RouteRequest, { signedInAtMs }: SignedIn): boolean {
   const maxAge = fieldsOf(query).max_age
   return maxAge !== undefined && /^\d{1,9}$/.test(maxAge) && clock.nowMs() - signedInAtMs > Number(maxAge) * 1_000

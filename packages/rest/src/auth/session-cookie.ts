@@ -24,7 +24,7 @@ export function cookieAttributes({ externalUrl }: CoreSettings): string[] {
 export const SMALL_FORM_LIMITS = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
 
 /**
- * Tells whether a page of this service has sent a form.
+ * Returns whether a page of this service has sent a form.
  *
  * @param field the CSRF token in the form, which is used if the request has no header with it
  */

@@ -89,7 +89,7 @@ describe('sudo', () => {
 })
 
 describe('with admin mode', () => {
-  /** Tells whether the actor has the rights of an administrator. */
+  /** Returns whether the actor has the rights of an administrator. */
   async function isAdministrator(headers: Record<string, string>, parameters: Record<string, string> = {}) {
     const core = { ...world.core, settings: { ...world.core.settings, pinnedSettings: { admin_mode: true } } }
     const request = { method: 'GET', headers: filled(headers) as Record<string, string>, parameters, source: '::1' }

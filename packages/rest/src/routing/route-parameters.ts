@@ -35,7 +35,7 @@ const reasonsFor = (reasons: Reasons, name: string, isInput: boolean): string[] 
     .filter((each, index, names) => names.indexOf(each) === index && Object.hasOwn(reasons, each))
     .map((each) => reasons[each]!)
 
-/** Tells whether a parameter is used: by the operation of the route, in its path, or to identify the caller. */
+/** Returns whether a parameter is used: by the operation of the route, in its path, or to identify the caller. */
 export function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
@@ -75,7 +75,7 @@ function keysOfNames(reasons: Reasons): readonly NameAndKeys[] {
 }
 
 /**
- * Tells whether the value of a parameter requests anything. An empty value and false do not: clients send them for
+ * Returns whether the value of a parameter requests anything. An empty value and false do not: clients send them for
  * features that they do not use.
  */
 function isAsked(value: unknown, [key, ...rest]: readonly string[]): boolean {

@@ -72,9 +72,9 @@ export interface RouteRow<Input extends InputSchema, Result> {
    * of `undefined` always gives 204.
    */
   readonly status?: number
-  /** Tells whether the result is a new resource, for which the status is 201 instead. */
+  /** Returns whether the result is a new resource, for which the status is 201 instead. */
   readonly isCreated?: (result: Result) => boolean
-  /** Tells whether nothing had to be changed, for which the status is 304 without a body. */
+  /** Returns whether nothing had to be changed, for which the status is 304 without a body. */
   readonly isUnchanged?: (result: Result) => boolean
   /** The shape of the result, or of its items if it is a `Page`, `KeysetPage` or array. Pages also get their headers. */
   readonly shape?: Shape<Item<Result>>

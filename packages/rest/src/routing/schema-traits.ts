@@ -57,7 +57,7 @@ const dateOrTimeDefinitions = new Set<unknown>([instant, day, dayOrInstant].map(
 export const isDay = (schema: z.core.$ZodType): boolean => schema._zod.def === (day._zod.def as unknown)
 export const isDateOrTime = (schema: z.core.$ZodType): boolean => dateOrTimeDefinitions.has(schema._zod.def)
 
-/** Tells whether a schema accepts an uploaded file. Such a schema is recognised by its members. */
+/** Returns whether a schema accepts an uploaded file. Such a schema is recognised by its members. */
 export function isFile(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod
   return def.type === 'object' && fileMembers.has(Object.keys(def.shape).toSorted().join())
@@ -67,7 +67,7 @@ const storedFileMembers = 'contentType,fileName,path,size'
 /** The members of a file in memory, and of a file on the disk. */
 const fileMembers = new Set(['bytes,contentType,fileName', storedFileMembers])
 
-/** Tells whether an object schema with these members is that of a file on the disk. */
+/** Returns whether an object schema with these members is that of a file on the disk. */
 export const isStoredFileShape = (shape: NonNullable<Traits['shape']>): boolean =>
   Object.keys(shape).toSorted().join() === storedFileMembers
 

@@ -83,7 +83,7 @@ async function callerOf(
   }
 }
 
-/** Tells whether a body has a credential. It checks only names, because merging the parameters again would be expensive. */
+/** Returns whether a body has a credential. It checks only names, because merging the parameters again would be expensive. */
 function hasCredential({ form, body }: RouteRequest): boolean {
   // `token[]` also sets the parameter `token`.
   if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Tells whether a text is an IP address, or a network such as `10.0.0.0/8`. */
+/** Returns whether a text is an IP address, or a network such as `10.0.0.0/8`. */
 export function isAddressOrNetwork(entry: string): boolean {
   const [address = '', prefix, ...rest] = entry.split('/')
   const family = isIP(address)

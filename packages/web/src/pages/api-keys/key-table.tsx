@@ -89,6 +89,6 @@ const columnsFor = (names: ReadonlyMap<string, string>, revoke: (key: ApiKey) =>
 
 const SOON_MS = 7 * 86_400_000
 
-/** Tells whether a key expires within a week, of which the API warns for tokens only. */
+/** Returns whether a key expires within a week, of which the API warns for tokens only. */
 const isSoon = ({ expires_at }: ApiKey): boolean =>
   expires_at !== null && Date.parse(expires_at) - nowMs.value < SOON_MS

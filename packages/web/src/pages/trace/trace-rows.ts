@@ -64,7 +64,7 @@ function withAncestors({ nodes }: TraceTree, found: ReadonlySet<string>): Set<st
 }
 
 /**
- * Tells whether `Next failure` stops at a span: at jobs, at bridges without a failed child pipeline, and at spans of other
+ * Returns whether `Next failure` stops at a span: at jobs, at bridges without a failed child pipeline, and at spans of other
  * services. A pipeline fails because of its jobs.
  */
 export function isFailure({ span, children }: TraceNode): boolean {
