@@ -5,20 +5,9 @@ import { isRead } from './http-matrix-columns.ts'
 import { methodAndPath } from './http-matrix-row.ts'
 import { MatrixServer, requestedParent } from './http-matrix-server.ts'
 import { allMakers, valuesFor } from './http-matrix-things.ts'
+import { longestText, longTexts } from './long-texts.ts'
 import { matrixAreas, type Values } from './matrix-area.ts'
 
-/** The long texts that users store: the table, the column, and the most characters. */
-const texts = [
-  ['labels', 'description', 65_536],
-  ['milestones', 'description', 65_536],
-  ['notes', 'body', 1_000_000],
-  ['releases', 'description', 1_000_000],
-  ['issues', 'description', 1_048_576],
-  ['merge_requests', 'description', 1_048_576],
-  ['snippets', 'description', 1_048_576],
-] as const
-/** Two of the longest texts exceed an answer: JSON writes this character with six bytes. */
-const longest = (characters: number) => '\u0001'.repeat(characters)
 const reads = (await matrixAreas()).flatMap(({ rows }) => rows).filter((row) => isRead(row) && row.answer[0] === 200)
 
 interface Read {
@@ -54,8 +43,8 @@ beforeAll(async () => {
   await server.world.core.db.write(async (db) => {
     const copied = sql.raw(await columnsOfNotes())
     await sql`insert into notes (${copied}) select ${copied} from notes where is_system = 0`.execute(db)
-    for (const [table, column, characters] of texts) {
-      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${longest(characters)}`.execute(db)
+    for (const [table, column, characters] of longTexts) {
+      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${longestText(characters)}`.execute(db)
     }
   })
 })

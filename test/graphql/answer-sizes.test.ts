@@ -10,19 +10,10 @@ import {
 } from 'graphql'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { longestText, longTexts } from '../core/long-texts.ts'
 import { operationsWorld } from './operations-world.ts'
 import { ServedWorld } from './served-world.ts'
 
-/** The long texts that users store: the table, the column, and the most characters. */
-const texts = [
-  ['labels', 'description', 65_536],
-  ['milestones', 'description', 65_536],
-  ['notes', 'body', 1_000_000],
-  ['releases', 'description', 1_000_000],
-  ['issues', 'description', 1_048_576],
-  ['merge_requests', 'description', 1_048_576],
-  ['snippets', 'description', 1_048_576],
-] as const
 const COPIES = 4
 
 type Field = GraphQLField<unknown, unknown>
@@ -57,8 +48,8 @@ beforeAll(async () => {
   const { id } = await served.must('POST', '/projects/plant%2Floom/hooks', administrator, hook)
   neededArguments['Project.webhook'] = `id: "gid://svc/ProjectHook/${id}"`
   await served.world.core.db.write(async (db) => {
-    for (const [table, column, characters] of texts) {
-      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${'\u0001'.repeat(characters)}`.execute(db)
+    for (const [table, column, characters] of longTexts) {
+      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${longestText(characters)}`.execute(db)
     }
   })
 }, 240_000)

@@ -44,7 +44,7 @@ export class FairQueue {
     try {
       return await task()
     } finally {
-      // Without this turn, tasks that never wait would run in one go, and block all input and output meanwhile.
+      // Without this turn, tasks that never wait would run one after another and block all input and output.
       void nextTurn().then(() => this.#next())
     }
   }

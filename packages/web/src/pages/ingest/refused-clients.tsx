@@ -4,8 +4,9 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
-import { Ago, numberText, Time } from '../../components/text.tsx'
+import { numberText, Time } from '../../components/text.tsx'
 import { setQuery } from '../../location.ts'
+import { clientColumn, requestColumns } from './client-columns.tsx'
 import { DataPanel } from './data-panel.tsx'
 import { reportWindows } from './enforcement-model.ts'
 import { reasonOf } from './token-model.ts'
@@ -39,13 +40,7 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
           ))
         ),
     },
-    {
-      id: 'client',
-      header: 'Client',
-      class: 'opt mid soft long',
-      headerClass: 'opt mid',
-      cell: ({ user_agent }) => (user_agent === '' ? <span class="dim">not stated</span> : <bdi>{user_agent}</bdi>),
-    },
+    clientColumn,
     ...(hasNetworks ? [network] : []),
     {
       id: 'signal',
@@ -68,21 +63,7 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
         )
       },
     },
-    {
-      id: 'requests',
-      header: 'Requests',
-      isNumeric: true,
-      class: 'strong',
-      sort: 'descending',
-      cell: ({ count }) => numberText(count),
-    },
-    {
-      id: 'seen',
-      header: 'Last seen',
-      isNumeric: true,
-      class: 'soft',
-      cell: ({ last_seen }) => <Ago at={last_seen} />,
-    },
+    ...requestColumns,
   ]
 }
 

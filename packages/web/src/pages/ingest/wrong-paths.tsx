@@ -2,7 +2,7 @@ import { Fragment } from 'preact'
 import type { Readiness, WrongPath } from '../../api/management.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import type { Resource } from '../../components/resource.ts'
-import { Ago, numberText } from '../../components/text.tsx'
+import { clientColumn, requestColumns } from './client-columns.tsx'
 import { DataPanel } from './data-panel.tsx'
 
 const keyOf = ({ network, user_agent, transport, path, token_id }: WrongPath): string =>
@@ -29,28 +29,8 @@ const columnsFor = (tokenName: (id: string) => string | undefined): Column<Wrong
       )),
   },
   { id: 'token', header: 'Token', class: 'long', cell: ({ token_id }) => <bdi>{tokenName(token_id) ?? token_id}</bdi> },
-  {
-    id: 'client',
-    header: 'Client',
-    class: 'opt mid soft long',
-    headerClass: 'opt mid',
-    cell: ({ user_agent }) => (user_agent === '' ? <span class="dim">not stated</span> : <bdi>{user_agent}</bdi>),
-  },
-  {
-    id: 'requests',
-    header: 'Requests',
-    isNumeric: true,
-    class: 'strong',
-    sort: 'descending',
-    cell: ({ count }) => numberText(count),
-  },
-  {
-    id: 'seen',
-    header: 'Last seen',
-    isNumeric: true,
-    class: 'soft',
-    cell: ({ last_seen }) => <Ago at={last_seen} />,
-  },
+  clientColumn,
+  ...requestColumns,
 ]
 
 interface WrongPathsProps {
