@@ -36,7 +36,7 @@ test('T-6: concurrent first starts agree on one pepper and leave no other file',
 test('T-6: a start with tokens but without their pepper fails, and creates no pepper', async () => {
   await createToken(gateway.as('Editor'), { name: 'ci' })
   rmSync(pepperFile)
-  await expect(open()).rejects.toThrow('is missing')
+  await expect(open()).rejects.toThrow('is missing: restore it from a backup')
   expect(existsSync(pepperFile)).toBe(false)
   await expect(open({ configured: [`other:${keyOf(1)}`] })).rejects.toThrow('not configured')
 })

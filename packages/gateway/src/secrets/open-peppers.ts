@@ -152,7 +152,9 @@ async function readOrCreate(
   const existing = await readIfExists(file)
   if (existing !== undefined) return existing
   if (!mayCreate) {
-    throw new PepperError(`The store contains tokens or API keys, but the file of their pepper, ${file}, is missing`)
+    throw new PepperError(
+      `The store contains tokens or API keys, but the file of their pepper, ${file}, is missing: restore it from a backup`,
+    )
   }
   const draft = `${file}.${randomBase62(12, randomBytes)}`
   await writeDurably(draft, make())
