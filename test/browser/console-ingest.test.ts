@@ -59,6 +59,10 @@ testWithChromium('an Admin sees a valid token on a wrong path, and where it belo
   await expect.poll(() => cells(page, 'Valid tokens on a wrong path')).toHaveLength(1)
   const [row] = await cells(page, 'Valid tokens on a wrong path')
   expect(row).toEqual(expect.arrayContaining([expect.stringContaining('/v1/traces'), 'ci', 'otel-test', '1']))
+  const sizes = await page
+    .locator('tbody .mono')
+    .evaluateAll((paths) => paths.map((path) => getComputedStyle(path).fontSize))
+  expect([...new Set(sizes)]).toHaveLength(1)
   expect(await violations(page)).toEqual([])
   await page.setViewportSize({ width: 390, height: 800 })
   expect(await violations(page)).toEqual([])
