@@ -197,10 +197,28 @@ test('the converter knows the form of a record, and no forge', () => {
   expect(strays).toEqual([])
 })
 
-test('a folder of the gateway imports only folders above it in the table of the page on architecture', () => {
+/** Returns the folders in the first table of a package in the page on architecture. */
+function listedFolders(name: string): string[] {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-  const [, section = ''] = page.split('\n### gateway\n')
-  const order = [...section.split('\n### ')[0]!.matchAll(/^\| `(\w+)` \|/gm)].map(([, folder]) => folder!)
+  const [, section = ''] = page.split(`\n### ${name}\n`)
+  return [...section.split('\n### ')[0]!.matchAll(/^\| `(\w+)\/?` \|/gm)].map(([, folder]) => folder!)
+}
+
+test('a folder of the core imports only folders above it in the table of the page on architecture', () => {
+  const order = listedFolders('core')
+  expect(order.length).toBeGreaterThan(4)
+  const files = fileGraph(sourcesOf('core').filter(({ file }) => !isTest(file)))
+  const strays = [...folderGraph(files)].flatMap(([from, targets]) => {
+    const isArea = !order.includes(from)
+    const isAbove = (to: string) => order.includes(to) && order.indexOf(to) < order.indexOf(from)
+    return isArea ? [] : [...targets].filter((to) => !isAbove(to)).map((to) => `${from} imports ${to}`)
+  })
+  // The type of the context has the values of the settings.
+  expect(strays).toEqual(['operations imports settings/table'])
+})
+
+test('a folder of the gateway imports only folders above it in the table of the page on architecture', () => {
+  const order = listedFolders('gateway')
   const folders = folderGraph(fileGraph(sourcesOf('gateway').filter(({ file }) => !isTest(file))))
   expect([...folders.keys()].sort()).toEqual(order.toSorted())
   const strays = [...folders].flatMap(([from, targets]) =>
