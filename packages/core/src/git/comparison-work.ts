@@ -1,11 +1,11 @@
-/** The steps that it takes to find a line in its text, and to compare it with the line at the same place of the other text. */
+/** The steps for finding a line in its text, and comparing it with the line at the same place of the other text. */
 const STEPS_PER_LINE = 10
-/** The further steps that it takes to prepare a line for a search. */
+/** The further steps for preparing a line for a search. */
 const STEPS_PER_SEARCHED_LINE = 20
 const BYTES_PER_STEP = 4
 
 /**
- * The work that the comparisons of one answer may still take. A step is what a search takes to look at one line, some 10 ns.
+ * The work that the comparisons of one answer may still take. In a step, a search looks at one line, which takes about 10 ns.
  */
 export class ComparisonWork {
   #left: number

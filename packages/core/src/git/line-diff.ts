@@ -69,7 +69,7 @@ const REMOVED = 1
 const ADDED = 2
 const kindCodes: Readonly<Record<LineKind, number>> = { ' ': KEPT, '-': REMOVED, '+': ADDED }
 
-/** @param kinds of the lines of a diff, which are changed */
+/** Moves each group of added lines down as far as the lines allow. @param kinds the kinds of the lines of a diff; changed in place */
 function moveAdditionsDown(kinds: Uint8Array, after: readonly string[], work: ComparisonWork | undefined): void {
   let line = after.length - 1
   for (let end = kinds.length - 1; end >= 0; end -= 1) {
