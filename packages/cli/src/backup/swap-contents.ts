@@ -19,7 +19,7 @@ interface Swap {
   readonly former: string
 }
 
-/** Completes the staged directory, and makes its contents durable. */
+/** Writes into the staged directory how to put its entries into the data directory, and makes all of it durable. */
 export async function prepareSwap(
   staging: string,
   { dataDir, manifest, time }: { readonly dataDir: string; readonly manifest: BackupManifest; readonly time: Date },

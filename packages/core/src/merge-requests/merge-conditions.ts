@@ -9,8 +9,8 @@ import type { MergeConditions } from './merge-request.ts'
 import type { MergeRequestRow } from './merge-request-store.ts'
 
 /**
- * Loads what decides whether the merge requests of a page can be merged. Discussions and pipelines are read only for open ones
- * in projects that require them. The number of queries is constant.
+ * Loads the facts that decide whether the merge requests of a page can be merged, and returns a function that gives those of a row.
+ * Discussions and pipelines are read only for open ones in projects that require them. The number of queries is constant.
  */
 export async function mergeConditionsByRow(
   context: ReadContext,

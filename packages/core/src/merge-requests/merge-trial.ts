@@ -5,9 +5,9 @@ import { type MergeLimits, type MergeResult, mergeTrees } from '../git/merge-tre
 /** The limits of the search for the newest commit that both branches have. */
 const RANGE_BUDGET = { commits: 10_000, steps: 50_000 }
 
-/** The heads of a source and a target branch, merged without writing anything. */
+/** The outcome of merging the heads of a source and a target branch in memory. */
 export type MergeTrial =
-  /** There is nothing to merge, or the branches have no common history. */
+  /** There is nothing to merge, the branches have no common history, or the search for it exceeds its limits. */
   | { readonly outcome: 'no_commits' | 'unrelated' | 'too_large' }
   | {
       readonly outcome: 'merged'

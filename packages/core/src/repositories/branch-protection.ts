@@ -72,6 +72,7 @@ async function protectionsOfGroups({ db }: ReadContext, ids: readonly number[]):
   return new Map(rows.map((row) => [row.id, settingsFrom(groupSettings, row.settings).defaultBranchProtection]))
 }
 
+/** Returns the rules of the default branch of one project. */
 export async function defaultBranchRules(context: RulesContext, project: Project): Promise<BranchRules> {
   return (await defaultBranchRulesOf(context, [project])).get(project.id)!
 }
@@ -105,6 +106,7 @@ export const canMergeInto = (standing: Standing, rules: BranchRules, branch: Pic
 /** Rejects a change that the protection of the branch does not allow. @throws DomainError `forbidden` */
 export type PushGuard = (push: PlannedPush) => void
 
+/** Returns the guard for changes of the actor in the project. */
 export async function pushGuard(
   context: RulesContext & { readonly subject: Project; readonly standing: Standing },
 ): Promise<PushGuard> {
