@@ -1,5 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
 import { freePorts } from './serving.ts'
@@ -78,6 +79,18 @@ test.each([
   expect(problems[0]).toContain(problem.replaceAll('DIR', directory.path))
   const start = await penstock(['serve', 'all', '--data-dir', directory.path], { env: freePorts })
   expect(start.exitCode).toBe(2)
+})
+
+test('doctor names a repository whose directory is lost, and how requests are answered until it is back', async () => {
+  await using directory = await temporaryDirectory()
+  await createStores(directory.path)
+  const database = new Sqlite(join(directory.path, 'core.db'))
+  database.prepare('insert into repository_directories (repository, directory) values (?, ?)').run('7', '7-0f6d')
+  database.close()
+  expect(await problemsIn(directory.path)).toEqual([
+    `WRONG the repository 7 is damaged: ${join(directory.path, 'repositories/7-0f6d.git')} is missing: ` +
+      'put the directory back from a backup; until then, requests that read or change it get 503',
+  ])
 })
 
 test('doctor does not print the key', async () => {

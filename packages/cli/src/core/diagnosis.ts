@@ -179,7 +179,7 @@ async function repositoryFindings(db: Pick<Db<CoreDatabaseTables>, 'read'>, sett
     ({ repository, directory }): Finding => ({
       grade: 'wrong',
       message: `the repository ${repository} is damaged: ${join(repositoriesDir, `${directory}.git`)} is missing`,
-      remedy: 'put the directory back from a backup; until then, it reads as empty, and changes are refused',
+      remedy: 'put the directory back from a backup; until then, requests that read or change it get 503',
     }),
   )
   const more = [
