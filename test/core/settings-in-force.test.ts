@@ -171,6 +171,8 @@ async function enqueued(change: () => Promise<unknown>): Promise<number> {
 }
 const newBranch = () =>
   call('POST', `projects/${project}/repository/branches`, { json: { branch: newName(), ref: 'main' } })
+const isMainProtected = async (id: number) =>
+  (await call('GET', `projects/${id}/repository/branches/main`)).body.protected
 const newIssue = () => call('POST', `projects/${project}/issues`, { json: { title: 'Leak' } })
 const hookWith = (url: string) => statusOf('POST', `projects/${project}/hooks`, { json: { url, push_events: false } })
 const page = async (path: string, options: RequestInit = {}) =>
@@ -235,6 +237,11 @@ const rows: Readonly<Partial<Record<SettingName, Row>>> = {
   default_branch_name: row('trunk', 'main', 'trunk', () =>
     created('projects', 'default_branch', () => named({ initialize_with_readme: true })),
   ),
+  default_branch_protection: row(0, true, false, () => isMainProtected(project)),
+  group_owners_can_manage_default_branch_protection: row(false, false, true, async () => {
+    const namespace_id = await created('groups', 'id', () => named({ default_branch_protection: 0 }))
+    return isMainProtected(await created('projects', 'id', () => named({ namespace_id, initialize_with_readme: true })))
+  }),
   default_project_visibility: row('internal', 'private', 'internal', () => created('projects', 'visibility', named)),
   default_group_visibility: row('public', 'private', 'public', () => created('groups', 'visibility', named)),
   default_snippet_visibility: row('internal', 'private', 'internal', () =>
