@@ -1,5 +1,13 @@
 import { DomainError, parseInput } from '@penstock/core'
-import { type JobRecord, type PipelineRecord, parseDate, parseLossless, RecordError, readInput } from '@penstock/forges'
+import {
+  type JobRecord,
+  type PipelineRecord,
+  parseDate,
+  parseLossless,
+  RecordError,
+  readInput,
+  readPayload,
+} from '@penstock/forges'
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -331,7 +339,10 @@ test.each([
   fc.assert(
     fc.property(arbitrary, (body) => {
       const text = JSON.stringify(body)
-      const [draft, record] = [readByCore(text), readByConverter(text)]
+      const draft = readByCore(text)
+      const read = readByConverter(text)
+      // The core stores hooks, not answers of the REST API.
+      const record = read && readPayload(JSON.parse(text)).kind === 'pipeline hook' ? read : undefined
       counts[draft === undefined ? 'refused' : 'accepted'] += 1
       fc.pre(!hasAmbiguousEntries(body))
       expect(draft && comparableDraft(draft)).toEqual(record && comparableRecord(record))
