@@ -1,4 +1,4 @@
-import { ScriptedServer } from '@penstock/testkit'
+import { Gate, ScriptedServer } from '@penstock/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../gateway/running-gateway.ts'
 import { until } from '../gateway/until.ts'
@@ -51,13 +51,16 @@ async function setUp(situation: Situation): Promise<Stage> {
   const asked = new Map<string, number>()
   const accepted: string[] = []
   let held = Promise.resolve()
+  const largeArrived = new Gate()
   const upstream = await ScriptedServer.start(({ body }) => {
     const name = names.find((one) => Buffer.from(body).includes(one)) ?? ''
     const isFirst = name !== '' && !asked.has(name)
     asked.set(name, (asked.get(name) ?? 0) + 1)
     if (isFirst && firstReply !== undefined) return firstReply
     accepted.push(name)
-    return { play: 'reply', status: 200, ...(body.length > 100_000 && { after: held }) }
+    if (body.length <= 100_000) return { play: 'reply', status: 200 }
+    largeArrived.open()
+    return { play: 'reply', status: 200, after: held }
   })
   onTestFinished(() => upstream.close())
   const env = { PENSTOCK_UPSTREAM: upstream.url, PENSTOCK_DRAIN_TIMEOUT_MS: '0', ...(await situation.env?.()) }
@@ -82,6 +85,7 @@ async function setUp(situation: Situation): Promise<Stage> {
     },
     hold: (until) => {
       held = until
+      return largeArrived.opened
     },
   }
   const presented = { none: () => undefined, unknown: unknownToken, revoked: (token: string) => token }

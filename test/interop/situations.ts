@@ -51,8 +51,11 @@ export interface World {
   readonly tokens: readonly string[]
   /** Exports JSON of about `bytes` bytes, and returns the status of the answer. */
   send(token: string, bytes: number): Promise<number>
-  /** Delays the answers of upstream to bodies above 100 KB until the promise resolves. */
-  hold(until: Promise<void>): void
+  /**
+   * Delays the answers of upstream to bodies above 100 KB until the promise resolves. The returned promise resolves when
+   * upstream has received such a body.
+   */
+  hold(until: Promise<void>): Promise<void>
 }
 
 /** gRPC clients stop at their own deadline, which is also sent upstream. Only the collector's deadline is for one attempt, not for all. */
@@ -150,9 +153,11 @@ export const situations: readonly Situation[] = [
     env: async () => ({ PENSTOCK_IN_FLIGHT_BYTES: String(1024 ** 2) }),
     async begin({ gateway, send, hold }) {
       const gate = new Gate()
-      hold(gate.opened)
+      const arrived = hold(gate.opened)
       const { token } = await gateway.token({ name: 'holder' })
       const held = send(token, 1024 ** 2 - 10)
+      // A body that is still arriving would give way to the requests below.
+      await arrived
       await until('the gateway is full', async () => (await send(token, 100)) === 503)
       return async () => {
         gate.open()
