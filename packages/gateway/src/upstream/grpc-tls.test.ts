@@ -88,7 +88,9 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     }
     const [answer] = await send('upstream.test', cert, demanding)
     expect(answer).toMatchObject({ cause: 'unreachable', grpcCode: 14 })
-    expect((answer as { message: string }).message).toMatch(/^upstream cannot be reached \((ERR_SSL_[\w/]+|ECONNRESET)\)$/)
+    expect((answer as { message: string }).message).toMatch(
+      /^upstream cannot be reached \((ERR_SSL_[\w/]+|ECONNRESET)\)$/,
+    )
   },
 )
 
