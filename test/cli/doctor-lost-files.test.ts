@@ -81,7 +81,7 @@ test.each([
   expect(start.exitCode).toBe(2)
 })
 
-test('doctor names a repository whose directory is lost, and how requests are answered until it is back', async () => {
+test('doctor names a repository with a lost directory, and how requests are answered until it is back', async () => {
   await using directory = await temporaryDirectory()
   await createStores(directory.path)
   const database = new Sqlite(join(directory.path, 'core.db'))
