@@ -382,7 +382,7 @@ export {
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey, readSecretsKey } from './secrets/secrets-key.ts'
-export { acceptsSecretsKey, isSecretsKeyOf, needsSecretsKey } from './secrets-key-check.ts'
+export { acceptsSecretsKey, matchesSecretsKey, needsSecretsKey } from './secrets-key-check.ts'
 export * from './sessions/session.ts'
 export { PLATFORM_AVAILABILITY, platformNames, platformNamesFor } from './settings/platform-names.ts'
 export { settingOf, settingsOf } from './settings/setting-of.ts'

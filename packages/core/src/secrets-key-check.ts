@@ -41,7 +41,7 @@ export async function acceptsSecretsKey(
 ): Promise<boolean> {
   const value = checkValueOf(key)
   if ((await findCheckValue(db.read)) === value) return true
-  if (!replaces && !(await isSecretsKeyOf(db, key))) return false
+  if (!replaces && !(await matchesSecretsKey(db, key))) return false
   return db.write(async (tx) => {
     await tx
       .insertInto('secrets_key_check')
@@ -56,7 +56,7 @@ export async function acceptsSecretsKey(
 }
 
 /** Returns whether the secrets of the database were encrypted with this key, or whether it has none. Changes nothing. */
-export async function isSecretsKeyOf({ read }: Pick<Db<CoreTables>, 'read'>, key: Uint8Array): Promise<boolean> {
+export async function matchesSecretsKey({ read }: Pick<Db<CoreTables>, 'read'>, key: Uint8Array): Promise<boolean> {
   const stored = await findCheckValue(read)
   return stored === undefined ? canUnseal(read, key) : stored === checkValueOf(key)
 }

@@ -32,7 +32,7 @@ class BigintQueryCompiler extends PostgresQueryCompiler {
 
 /**
  * Lists the tables of the current schema, without their columns. Kysely's own introspector reads every schema of the
- * database, and fails if another one is dropped meanwhile.
+ * database, and fails if another one is dropped at the same time.
  */
 class CurrentSchemaIntrospector extends PostgresIntrospector {
   readonly #db: Kysely<unknown>

@@ -38,7 +38,7 @@ export class AllowedHosts {
   }
 }
 
-/** Returns whether the address is allowed as written, or all IPv4 addresses that it stands for are allowed. */
+/** Returns whether the address is allowed as written, or all IPv4 addresses that it reaches are allowed. */
 function isAllowed(address: string, ranges: readonly Range[]): boolean {
   const isInOne = (each: ipaddr.IPv4 | ipaddr.IPv6) => ranges.some((range) => isInRange(each, range))
   const written = parseAddress(address)

@@ -7,7 +7,7 @@ export {
   listApiKeys,
   revokeApiKey,
 } from './accounts/api-key-operations.ts'
-export { answerTooLargeBecauseOf } from './admin/error-answers.ts'
+export { toTooLargeError } from './admin/error-answers.ts'
 export { loopbackProxies } from './admin/forward-auth.ts'
 export { managementOpenApi } from './admin/management-app.ts'
 export type { ManagementContext } from './admin/management-context.ts'

@@ -156,8 +156,8 @@ function toInterval(at: number, intervalSeconds: number, { amount, byBounds }: C
   return {
     start_time_unix_nano: String(BigInt(at) * BigInt(intervalSeconds) * 1_000_000_000n),
     amount,
-    p50: most === undefined ? null : quantileOf(most, 0.5),
-    p95: most === undefined ? null : quantileOf(most, 0.95),
+    p50: most === undefined ? null : estimateQuantile(most, 0.5),
+    p95: most === undefined ? null : estimateQuantile(most, 0.95),
   }
 }
 
@@ -167,7 +167,7 @@ const observed = ({ counts }: Observations): number => counts.reduce((sum, count
  * Returns a quantile, interpolated within its bucket and within the least and greatest value if they are known. Values above the last
  * bound are treated as equal to it. `null` without bounds or without observations.
  */
-export function quantileOf(observations: Observations, quantile: number): number | null {
+export function estimateQuantile(observations: Observations, quantile: number): number | null {
   const { bounds, counts, min, max } = observations
   const total = observed(observations)
   if (total === 0 || bounds.length === 0) return null

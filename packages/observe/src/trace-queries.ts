@@ -6,7 +6,7 @@ import type { RunSummary } from './pipeline-queries.ts'
 import { AnswerTooLarge, type ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { positionOf, searchTraces, type TraceFilter } from './trace-search.ts'
+import { searchTraces, type TraceFilter, toPosition } from './trace-search.ts'
 
 export interface TraceQuery extends TraceFilter {
   readonly limit: number
@@ -47,7 +47,7 @@ export async function listTraces(
   let last: Position | undefined
   for (const match of page.items) {
     const { position_ns: _, ...trace } = match
-    const position = positionOf(match)
+    const position = toPosition(match)
     const services = await servicesOf(db, trace.trace_id, position)
     const [root, run] = [await rootOf(db, trace.trace_id), await runOf(db, trace.trace_id)]
     const item = { ...trace, services, root, run }

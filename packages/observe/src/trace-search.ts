@@ -39,7 +39,7 @@ interface SearchPage {
 }
 
 /** Returns the position of a trace in the list. */
-export const positionOf = ({ position_ns, trace_id }: TraceMatch): Position => [position_ns, trace_id]
+export const toPosition = ({ position_ns, trace_id }: TraceMatch): Position => [position_ns, trace_id]
 
 /** Returns the traces that match, the latest first. */
 export async function searchTraces(
@@ -52,7 +52,7 @@ export async function searchTraces(
   if (attributes.length === 0) {
     const rows = await candidates(db, serviceId, filter, after, limit + 1)
     const items = rows.slice(0, limit)
-    return { items, next: rows.length > limit ? positionOf(items.at(-1)!) : undefined }
+    return { items, next: rows.length > limit ? toPosition(items.at(-1)!) : undefined }
   }
   const matches: TraceMatch[] = []
   const resources = new ResourceTexts(db)
@@ -65,7 +65,7 @@ export async function searchTraces(
       const { isMatch, spans } = await hasSpanWith(db, row.trace_id, attributes, resources)
       spansRead += spans
       if (isMatch) matches.push(row)
-      last = positionOf(row)
+      last = toPosition(row)
     }
     if (rows.length < CANDIDATES_PER_READ) return { items: matches, next: undefined }
   }

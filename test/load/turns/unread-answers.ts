@@ -59,7 +59,7 @@ export async function storeLongLogs({ otlpUrl }: ProbedService): Promise<void> {
   if (!response.ok) throw new Error(`the log records: ${response.status} ${await response.text()}`)
 }
 
-/** Asks for an answer many times at once without reading it, and returns how much memory the service takes meanwhile. */
+/** Asks for an answer many times at once without reading it, and returns by how much the memory of the service grows. */
 export async function measureUnread(service: ProbedService, row: UnreadAnswer): Promise<UnreadMeasurement> {
   // The first answer starts what the service starts when it is first used.
   await openUnread(service, row, 1).then(({ close }) => close())

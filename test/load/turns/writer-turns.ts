@@ -8,7 +8,7 @@ const BETWEEN_MS = 50
 export interface WriterMeasurement {
   /** The status of the large request. */
   readonly status: number
-  /** The statuses of the small requests that another sender sent meanwhile. */
+  /** The statuses of the small requests that another sender sent while the store wrote the large one. */
   readonly others: ReadonlySet<number>
   readonly sentMeanwhile: number
   /** The longest wait of a small request. */

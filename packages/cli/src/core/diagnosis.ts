@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import {
   auditRepositories,
-  isSecretsKeyOf,
+  matchesSecretsKey,
   needsSecretsKey,
   pendingCoreMigrations,
   readSecretsKey,
@@ -154,7 +154,7 @@ async function secretsKeyFindings(
   const remedy = 'restore the right one from a backup'
   try {
     const key = await readSecretsKey(file)
-    if (key !== undefined && (await isSecretsKeyOf(db, key))) return []
+    if (key !== undefined && (await matchesSecretsKey(db, key))) return []
     if (key === undefined && !(await needsSecretsKey(db))) return []
     const problem = key === undefined ? 'is missing, the key' : 'is not the key'
     return [{ grade: 'wrong', message: `${file} ${problem} that the secrets in ${name} are encrypted with`, remedy }]

@@ -1,10 +1,4 @@
-import {
-  ApiError,
-  answerTooLargeBecauseOf,
-  type ManagementContext,
-  type OperationName,
-  parseInput,
-} from '@penstock/gateway'
+import { ApiError, type ManagementContext, type OperationName, parseInput, toTooLargeError } from '@penstock/gateway'
 import type { Route } from '@penstock/http'
 import { type LiveStreams, type ObserveMount, observeRoutes } from '@penstock/observe'
 
@@ -21,7 +15,7 @@ export const storeRoutes = (
     parse: parseInput,
     unavailable: () => new ApiError('store_unavailable', 'The store of telemetry cannot answer at the moment.'),
     notSupported: () => new ApiError('not_supported', 'The store of telemetry does not support this query.'),
-    answerTooLarge: answerTooLargeBecauseOf,
+    answerTooLarge: toTooLargeError,
     traceNotFound: () => new ApiError('not_found', 'No such trace is stored.'),
     tooManyStreams: () =>
       new ApiError('rate_limited', 'This key has too many open streams.', { retry_after_seconds: 5 }),

@@ -38,7 +38,8 @@ export interface ChangeSettings<Tx extends ChangeTx> {
  * Rows and moves become effective together: if one of them fails, or the process ends in between, neither remains.
  *
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
- *   meanwhile; `unavailable` if its files are missing; `storage_full` if the change exceeds the storage limit; what `change` and its function throw
+ *   before its turn; `unavailable` if its files are missing; `storage_full` if the change exceeds the storage limit; the errors of
+ *   `change` and of its function
  * @see docs/decisions/0015-changes-of-repositories.md
  */
 export function changeRepository<Tx extends ChangeTx, Result>(

@@ -5,7 +5,7 @@ import { notFound } from '../kit/domain-error.ts'
 import { fromRow } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type DescribedLabel, describedLabelFields } from '../labels/label.ts'
-import { headPipelinesOf } from '../merge-requests/head-pipelines.ts'
+import { findHeadPipelines } from '../merge-requests/head-pipelines.ts'
 import type { DescribedMergeRequest } from '../merge-requests/merge-request.ts'
 import { findMergeRequest, findMergeRequestsById } from '../merge-requests/merge-request-list-store.ts'
 import { mergeRequestTables } from '../merge-requests/merge-request-store.ts'
@@ -170,7 +170,7 @@ export async function findPipelineIdOf(
   context: ReadContext,
   mergeRequest: DescribedMergeRequest,
 ): Promise<number | undefined> {
-  return (await headPipelinesOf(context, [mergeRequest]))[0]?.id
+  return (await findHeadPipelines(context, [mergeRequest]))[0]?.id
 }
 
 export type SampleKind = 'issue' | 'merge_request' | 'milestone' | 'note' | 'pipeline'

@@ -11,7 +11,7 @@ import { isComplete } from '../pipelines/pipeline-status.ts'
 import { getProject } from '../projects/project-store.ts'
 import { canMergeInto, defaultBranchRules } from '../repositories/branch-protection.ts'
 import { type AutoMerge, deleteAutoMerge, type MergeOptions, setAutoMerge } from './auto-merge-store.ts'
-import { headPipelinesOf } from './head-pipelines.ts'
+import { findHeadPipelines } from './head-pipelines.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
@@ -52,7 +52,7 @@ export async function scheduleMerge(
   const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
   await requireMerger(tx, before)
   if (before.state !== 'opened') throw notAllowed()
-  const [pipeline] = await headPipelinesOf(tx, [before])
+  const [pipeline] = await findHeadPipelines(tx, [before])
   if (before.sha === undefined || pipeline === undefined || isComplete(pipeline.status)) return undefined
   if (expectedSha !== undefined && expectedSha !== before.sha) {
     throw new DomainError({ code: 'conflict', reason: `SHA does not match HEAD of source branch: ${before.sha}` })

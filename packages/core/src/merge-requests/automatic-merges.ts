@@ -18,7 +18,7 @@ import {
   findAutoMerge,
   setAutoMergeDue,
 } from './auto-merge-store.ts'
-import { headPipelinesOf } from './head-pipelines.ts'
+import { findHeadPipelines } from './head-pipelines.ts'
 import { mergeMergeRequest } from './merge-request-merge.ts'
 
 type EventTx = OperationContext & Tx
@@ -63,7 +63,7 @@ async function followPipeline(tx: EventTx, { objectId, details, written }: Domai
   const pipeline = written?.pipeline ?? (await findPipelineByKey(tx, objectId))
   if (pipeline === undefined) return
   for (const merge of await autoMergesOfPipeline(tx, pipeline)) {
-    const [head] = await headPipelinesOf(tx, [{ ...merge, iid: merge.mergeRequestIid }])
+    const [head] = await findHeadPipelines(tx, [{ ...merge, iid: merge.mergeRequestIid }])
     if (head?.key !== pipeline.key) continue
     const { settings } = await getProject(tx, merge.projectId)
     if (status === 'success' || (status === 'skipped' && settings.allowMergeOnSkippedPipeline)) {

@@ -7,7 +7,7 @@ import type { MergeRequest } from './merge-request.ts'
  * Returns the newest pipeline for each merge request or its source branch, without a check of permissions. If the branch still
  * exists, only pipelines that test its head commit are searched.
  */
-export const headPipelinesOf = (
+export const findHeadPipelines = (
   context: ReadContext,
   mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'iid' | 'sourceBranch' | 'sha'>[],
 ): Promise<(Pipeline | undefined)[]> =>

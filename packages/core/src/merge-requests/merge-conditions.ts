@@ -4,7 +4,7 @@ import { type ProjectSettings, projectSettings } from '../model/project-settings
 import { mergeRequestsWithOpenDiscussions } from '../notes/note-store.ts'
 import type { Pipeline } from '../pipelines/pipeline.ts'
 import { isComplete } from '../pipelines/pipeline-status.ts'
-import { headPipelinesOf } from './head-pipelines.ts'
+import { findHeadPipelines } from './head-pipelines.ts'
 import type { MergeConditions } from './merge-request.ts'
 import type { MergeRequestRow } from './merge-request-store.ts'
 
@@ -27,7 +27,7 @@ export async function mergeConditionsByRow(
     discussed.map(({ id }) => id),
   )
   const tested = openWith(({ onlyAllowMergeIfPipelineSucceeds: required }) => required)
-  const pipelines = await headPipelinesOf(context, tested.map(withHead))
+  const pipelines = await findHeadPipelines(context, tested.map(withHead))
   const blockers = new Map(
     tested.map(({ id }, index) => [id, pipelineBlocker(pipelines[index], settings.get(id)!)] as const),
   )

@@ -11,7 +11,7 @@ import { canComment } from '../notes/note-access.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findProject } from '../projects/project-store.ts'
-import { canMergeInto, canPushTo, defaultBranchRulesOf } from '../repositories/branch-protection.ts'
+import { canMergeInto, canPushTo, defaultBranchRulesByProject } from '../repositories/branch-protection.ts'
 import { isApprovableBy, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
 import { mergeRequestsOfEachInput } from './merge-request-filter.ts'
 import { findMergeRequestsById, mergeRequestListing } from './merge-request-list-store.ts'
@@ -137,7 +137,7 @@ export const permissionsOfEachMergeRequest = unscopedBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
     const projects = await projectsOf(context, mergeRequests)
     const standings = await standingsOf(context, context.actor, projects)
-    const rulesOf = await defaultBranchRulesOf(context, projects)
+    const rulesOf = await defaultBranchRulesByProject(context, projects)
     return mergeRequests.map((mergeRequest) => {
       const index = projects.findIndex(({ id }) => id === mergeRequest.projectId)
       const [project, standing] = [projects[index], standings[index]]
@@ -181,7 +181,7 @@ export const rightsOfMergeRequestParticipants = unscopedBatchQuery(
       people.map(({ id }) => id),
       projects,
     )
-    const rulesOf = await defaultBranchRulesOf(context, projects)
+    const rulesOf = await defaultBranchRulesByProject(context, projects)
     return people.map(({ id, isAdministrator, mergeRequest }) => {
       const project = projects.find((one) => one.id === mergeRequest.projectId)
       if (project === undefined) return { updates: false, merges: false }

@@ -8,7 +8,7 @@ import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
 import { pageOfPipelines, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
 import { getProject } from '../projects/project-store.ts'
-import { headPipelinesOf } from './head-pipelines.ts'
+import { findHeadPipelines } from './head-pipelines.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
@@ -48,7 +48,7 @@ export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
-    const found = await headPipelinesOf(context, mergeRequests)
+    const found = await findHeadPipelines(context, mergeRequests)
     return found.map((pipeline, index) => (readable.has(mergeRequests[index]!.projectId) ? pipeline : undefined))
   },
 )

@@ -46,7 +46,7 @@ type RulesContext = ReadContext & Pick<OperationContext, 'core'>
  * Returns the rules of the default branch of each project, by project id: those of its group, or of the instance if the project
  * belongs to a user or groups may not set their own. Makes at most one query.
  */
-export async function defaultBranchRulesOf(
+export async function defaultBranchRulesByProject(
   context: RulesContext,
   projects: readonly Pick<Project, 'id' | 'groupId'>[],
 ): Promise<ReadonlyMap<number, BranchRules>> {
@@ -74,7 +74,7 @@ async function protectionsOfGroups({ db }: ReadContext, ids: readonly number[]):
 
 /** Returns the rules of the default branch of one project. */
 export async function defaultBranchRules(context: RulesContext, project: Project): Promise<BranchRules> {
-  return (await defaultBranchRulesOf(context, [project])).get(project.id)!
+  return (await defaultBranchRulesByProject(context, [project])).get(project.id)!
 }
 
 /** A change of a branch, as far as the protection of branches depends on it. */

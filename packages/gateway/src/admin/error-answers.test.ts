@@ -5,7 +5,7 @@ import { openSqlite } from '@penstock/db'
 import type { Incoming } from '@penstock/http'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { answerTooLargeBecauseOf, renderError } from './error-answers.ts'
+import { renderError, toTooLargeError } from './error-answers.ts'
 
 const answerFor = (error: unknown) => {
   const { status, headers, json } = renderError(error, { requestId: 'r' } as Incoming) as {
@@ -38,7 +38,7 @@ test('answers 503 when the store cannot be read', () => {
 })
 
 test('the error for an answer that is too large names the limit of that answer', () => {
-  const { message, details } = answerTooLargeBecauseOf({ maxBytes: 32 * 1024 * 1024, member: 'spans', nextCursor: 'c' })
+  const { message, details } = toTooLargeError({ maxBytes: 32 * 1024 * 1024, member: 'spans', nextCursor: 'c' })
   expect(message).toBe("The answer would be larger than 32 MiB because of 'spans'.")
   expect(details).toEqual({ member: 'spans', next_cursor: 'c' })
 })

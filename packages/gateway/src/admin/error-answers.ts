@@ -65,7 +65,7 @@ function answerTooLarge({
     const message = `The list would be larger than ${mebibytesText(MAX_ANSWER_BYTES)}. The largest limit that fits is ${limit}.`
     return new ApiError('answer_too_large', message, { limit })
   }
-  return answerTooLargeBecauseOf({ maxBytes: MAX_ANSWER_BYTES, member })
+  return toTooLargeError({ maxBytes: MAX_ANSWER_BYTES, member })
 }
 
 const mebibytesText = (bytes: number): string => `${bytes / 1024 / 1024} MiB`
@@ -80,7 +80,7 @@ interface TooLargeAnswer {
 }
 
 /** Returns the error for an answer that is too large because of one member. */
-export function answerTooLargeBecauseOf({ maxBytes, member, nextCursor }: TooLargeAnswer): ApiError {
+export function toTooLargeError({ maxBytes, member, nextCursor }: TooLargeAnswer): ApiError {
   const reason = member === undefined ? '' : ` because of '${member}'`
   const details = {
     ...(member !== undefined && { member }),

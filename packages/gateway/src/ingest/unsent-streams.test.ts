@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { UNSENT_MS } from './discard-limits.ts'
 import { UnsentStreams } from './unsent-streams.ts'
 
-/** The parts of a stream that the limits read: `writableLength` are the bytes that its client has not accepted. */
+/** A stream of which the client accepts nothing. */
 function streamWith(writableLength: number, writableEnded = true) {
   const stream = Object.assign(new EventEmitter(), {
     writableLength,
@@ -19,12 +19,10 @@ function streamWith(writableLength: number, writableEnded = true) {
   return stream
 }
 
-const asStream = (stream: ReturnType<typeof streamWith>) => stream as unknown as ServerHttp2Stream
-
 test('X-6: resets the newest streams beyond the limit of bytes', () => {
   const streams = [400, 500, 200, 50].map((bytes) => streamWith(bytes))
   const unsent = new UnsentStreams(1_000)
-  for (const stream of streams) unsent.add(asStream(stream))
+  for (const stream of streams) unsent.add(stream)
   unsent.sweep(0)
   expect(streams.map(({ isClosed }) => isClosed)).toEqual([false, false, true, false])
 })
@@ -32,7 +30,7 @@ test('X-6: resets the newest streams beyond the limit of bytes', () => {
 test('X-6: resets a stream with a complete answer that waits for too long, and no other', () => {
   const [waiting, incomplete, sent] = [streamWith(5), streamWith(5, false), streamWith(5)]
   const unsent = new UnsentStreams()
-  for (const stream of [waiting, incomplete, sent]) unsent.add(asStream(stream))
+  for (const stream of [waiting, incomplete, sent]) unsent.add(stream)
   unsent.sweep(1_000)
   sent.emit('close')
   unsent.sweep(1_000 + UNSENT_MS - 1)

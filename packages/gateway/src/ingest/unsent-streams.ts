@@ -1,8 +1,16 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants } from 'node:http2'
 import { UNSENT_MS } from './discard-limits.ts'
 
 /** The limit on the bytes of all answers that node:http2 keeps until their clients accept them. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024
+
+/** What is read of a stream of node:http2. `writableLength` are the bytes that its client has not accepted. */
+export interface WaitingStream {
+  readonly writableEnded: boolean
+  readonly writableLength: number
+  close(code: number): void
+  once(event: 'close', listener: () => void): unknown
+}
 
 /**
  * Limits the time and the bytes of answers that clients of node:http2 do not accept. It is swept once a second; the gateway's own HTTP/2
@@ -11,13 +19,13 @@ const MAX_UNSENT_BYTES = 32 * 1024 * 1024
 export class UnsentStreams {
   readonly #maxBytes: number
   /** The open streams, oldest first, with the time since which their complete answers have been waiting. */
-  readonly #waitingSinceMs = new Map<ServerHttp2Stream, number | undefined>()
+  readonly #waitingSinceMs = new Map<WaitingStream, number | undefined>()
 
   constructor(maxBytes: number = MAX_UNSENT_BYTES) {
     this.#maxBytes = maxBytes
   }
 
-  add(stream: ServerHttp2Stream): void {
+  add(stream: WaitingStream): void {
     this.#waitingSinceMs.set(stream, undefined)
     stream.once('close', () => this.#waitingSinceMs.delete(stream))
   }

@@ -1,7 +1,7 @@
 import { findApiKey, isUnexpired } from '../accounts/api-key-store.ts'
 import { isPlainSecret } from '../secrets/token-format.ts'
 import type { GatewayDb } from '../store/tables.ts'
-import { SESSION_MAX_MS, sessionIdOf } from './session.ts'
+import { deriveSessionId, SESSION_MAX_MS } from './session.ts'
 
 /**
  * Why a session has ended: 24 hours after the sign-in, 8 hours without a request, a sign-out, its API key is revoked or has expired, or
@@ -16,7 +16,7 @@ export async function findSessionEnd(db: GatewayDb, secret: string, nowMs: numbe
   const events = await db.read
     .selectFrom('audit_events')
     .select(['event', 'actor_id', 'at_ms', 'after_json'])
-    .where('subject_id', '=', sessionIdOf(secret))
+    .where('subject_id', '=', deriveSessionId(secret))
     .orderBy('at_ms')
     .limit(10)
     .execute()

@@ -88,7 +88,7 @@ export async function signIn(
       const previous = await findSessionByMac(tx, hash.allMacs(previousSecret))
       if (previous !== undefined) await end(tx, sessionOf(previous, previousSecret), origin, nowMs)
     }
-    const id = sessionIdOf(secret)
+    const id = deriveSessionId(secret)
     const times = { created_at_ms: nowMs, last_used_at_ms: nowMs }
     const row = { id, mac: hash.newestMac(secret), key_id: key.id, ...times }
     for (const endedId of await deleteOldestSessions(tx, key.id, MAX_SESSIONS_PER_KEY - 1)) {
@@ -147,7 +147,7 @@ export async function purgeSessions(db: GatewayDb, nowMs: number): Promise<void>
 }
 
 /** Returns the id of the session with a secret. It is derived, so that the audit log tells why a session without a row has ended. */
-export const sessionIdOf = (secret: string): string =>
+export const deriveSessionId = (secret: string): string =>
   createHmac('sha256', secret).update('id').digest('hex').slice(0, 24)
 
 /** Returns whether a request carries the CSRF token of the session. */
