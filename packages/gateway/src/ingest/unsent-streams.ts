@@ -4,7 +4,7 @@ import { UNSENT_MS } from './discard-limits.ts'
 /** The limit on the bytes of all answers that node:http2 keeps until their clients accept them. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
-/** What is read of a stream of node:http2. `writableLength` are the bytes that its client has not accepted. */
+/** The part of a stream of node:http2 that the limits use. `writableLength` are the bytes that its client has not accepted. */
 export interface WaitingStream {
   readonly writableEnded: boolean
   readonly writableLength: number
