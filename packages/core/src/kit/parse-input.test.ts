@@ -61,3 +61,8 @@ test.each([
 test('a title of line breaks alone is empty', () => {
   expect(problemsOf({ title: '\r\n', content: 'x' })).toEqual(['title empty'])
 })
+
+test('line breaks in a text beyond every limit are not looked at', () => {
+  const sent = '\n'.repeat(65_537)
+  expect(parseInput(z.object({ title: z.string() }), { title: sent })).toEqual({ title: sent })
+})

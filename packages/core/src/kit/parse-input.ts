@@ -3,6 +3,8 @@ import { DomainError, type ParameterProblem } from './domain-error.ts'
 
 /** The parameters that are one line wherever they are shown: in lists, in the subjects of mails and in headers. */
 const singleLines = ['title', 'name'] as const
+/** A longer text exceeds every limit of titles and names, so its schema refuses it. Splitting megabytes would take long. */
+const MAX_SINGLE_LINE_LENGTH = 65_536
 
 /**
  * Parses an input with its schema. Line breaks in titles and names become spaces; at their beginning and end they are removed.
@@ -24,7 +26,8 @@ function withSingleLines(input: unknown): unknown {
   let members = input as Readonly<Record<string, unknown>>
   for (const name of singleLines) {
     const value = members[name]
-    if (typeof value === 'string' && /[\r\n]/.test(value)) members = { ...members, [name]: toSingleLine(value) }
+    if (typeof value !== 'string' || value.length > MAX_SINGLE_LINE_LENGTH || !/[\r\n]/.test(value)) continue
+    members = { ...members, [name]: toSingleLine(value) }
   }
   return members
 }
