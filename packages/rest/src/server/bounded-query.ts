@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Actor,
   DomainError,
@@ -111,7 +112,10 @@ interface AttemptOptions {
 
 async function attempt(query: BoundedQuery, options: AttemptOptions): Promise<Attempt> {
   try {
-    return await replyTo(await runQuery(query, options), query)
+    const result = await runQuery(query, options)
+    // Texts of many megabytes take long to read, and long again to convert.
+    if (options.isRepeated) await nextTurn()
+    return await replyTo(result, query)
   } catch (error) {
     if (error instanceof ReadLimitExceeded) return 'unread'
     throw error
@@ -133,10 +137,9 @@ async function heaviestMemberRead(query: BoundedQuery): Promise<string | undefin
   const limit = new TextLimit(MAX_READ_CHARACTERS, true)
   const rows = requestedRows(query)
   try {
-    return heaviestMemberInResult(
-      await runQuery(query, { limit, isRepeated: true, ...(rows !== undefined && { rows: 1 }) }),
-      query,
-    )
+    const result = await runQuery(query, { limit, isRepeated: true, ...(rows !== undefined && { rows: 1 }) })
+    await nextTurn()
+    return heaviestMemberInResult(result, query)
   } catch (error) {
     // An empty text in place of one in a format of our own cannot be parsed.
     if (error instanceof DomainError) throw error
