@@ -201,7 +201,7 @@ test('the converter knows the form of a record, and no forge', () => {
 function listedFolders(name: string): string[] {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
   const [, section = ''] = page.split(`\n### ${name}\n`)
-  return [...section.split('\n### ')[0]!.matchAll(/^\| `(\w+)\/?` \|/gm)].map(([, folder]) => folder!)
+  return [...section.split('\n### ')[0]!.matchAll(/^\| `([\w/-]+?)\/?` \|/gm)].map(([, folder]) => folder!)
 }
 
 test('a folder of the core imports only folders above it in the table of the page on architecture', () => {

@@ -1,6 +1,6 @@
 import { decodeRpcStatus, type RpcStatus } from '@penstock/otlp'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { GrpcClient } from '../../packages/gateway/src/ingest/grpc-front.harness.ts'
+import { GrpcClient } from '../../packages/gateway/src/grpc/grpc-front.harness.ts'
 import { startSink } from './accepting-sink.ts'
 import { exportOnce } from './export-client.ts'
 import { type RunningGateway, startGateway } from './running-gateway.ts'

@@ -14,14 +14,14 @@ export type { ManagementContext } from './admin/management-context.ts'
 export { ConfigError } from './contract/config-error.ts'
 export * from './contract/gateway-config.ts'
 export { type GatewayProcessJson, listGatewayProcesses } from './enforcement/gateway-processes.ts'
+export type { BodySink } from './http/http-exchange.ts'
 export {
   FastConnection,
   type FastRequests,
   type FastSocket,
-} from './ingest/fast-connection.ts'
-export { type FastHead, FastHeadReader, readFastHead } from './ingest/fast-head.ts'
-export { type FastPathState, fastPathState } from './ingest/fast-path-state.ts'
-export type { BodySink } from './ingest/http-request.ts'
+} from './http1/fast-connection.ts'
+export { type FastHead, FastHeadReader, readFastHead } from './http1/fast-head.ts'
+export { type FastPathState, fastPathState } from './http1/fast-path-state.ts'
 export { metricsPage } from './metrics/metrics-page.ts'
 export { ApiError } from './operations/api-error.ts'
 export { defaultManagementRules, type OperationContext } from './operations/operation-context.ts'

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { encodeFields } from './hpack-encoder.ts'
+import { encodeFields } from './hpack/hpack-encoder.ts'
 
 /** The blocks of frozen headers, which are constants. */
 const blocks = new WeakMap<OutgoingHttpHeaders, string>()

@@ -19,7 +19,7 @@ import {
   settingsFrame,
   windowUpdate,
 } from './frames.ts'
-import { HpackDecoder, HpackError } from './hpack-decoder.ts'
+import { HpackDecoder, HpackError } from './hpack/hpack-decoder.ts'
 import { PingLimit } from './ping-limit.ts'
 import { areTrailers, type Http2Head, readHttp2Head, withOtherTimeout } from './request-head.ts'
 import { ResetLimit } from './reset-limit.ts'

@@ -1,7 +1,7 @@
 import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
+import { FrameType, RawClient as Http2Client } from '../grpc/grpc-raw-client.harness.ts'
 import { onBothPaths } from './both-paths.harness.ts'
-import { FrameType, RawClient as Http2Client } from './grpc-raw-client.harness.ts'
 import { ask, front, head, open, post, readAll, start } from './http-front.harness.ts'
 
 onBothPaths(() => {

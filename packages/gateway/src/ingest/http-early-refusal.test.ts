@@ -3,11 +3,11 @@ import { gzipSync } from 'node:zlib'
 import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
+import { tooLarge } from '../body/request-body.ts'
 import { gatewayRefusal } from '../contract/gateway-answers.ts'
 import { tokenRecord } from '../contract/token-record.harness.ts'
 import { onBothPaths } from './both-paths.harness.ts'
 import { accepted, chunk, front, head, open, post, readAll, start } from './http-front.harness.ts'
-import { tooLarge } from './request-validator.ts'
 
 onBothPaths(() => {
   const MiB = 1024 * 1024

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { certificates } from '../connections/tls-certificates.harness.ts'
 import { onBothPaths } from './both-paths.harness.ts'
 import { accepted, ask, front, head, open, post, RawClient, start, TestIngest } from './http-front.harness.ts'
-import { certificates } from './tls-certificates.harness.ts'
 
 onBothPaths(() => {
   const times = (count: number) => Array.from({ length: count }, (_, index) => index)

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { certificates } from '../connections/tls-certificates.harness.ts'
 import { onBothPaths } from './both-paths.harness.ts'
 import { front, open, post, start, startFront } from './http-front.harness.ts'
 import { openHttp2, statusOver } from './listener.harness.ts'
-import { certificates } from './tls-certificates.harness.ts'
 
 onBothPaths(() => {
   describe('X-13: TLS', () => {

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { versionOf } from '../connections/listener-protocol.ts'
 import { onBothPaths } from './both-paths.harness.ts'
 import { accepted, front, head, open, post, RawClient, start, startFront } from './http-front.harness.ts'
 import { connections, openHttp2, statusOver } from './listener.harness.ts'
-import { versionOf } from './listener-protocol.ts'
 
 describe('P-1: one port for both versions of HTTP', () => {
   test('detects the version by the first bytes in clear text', async () => {

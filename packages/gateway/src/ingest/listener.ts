@@ -9,25 +9,31 @@ import {
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { Clock, Log, Random } from '@penstock/runtime'
+import { certificateNames } from '../connections/client-certificate.ts'
+import {
+  Connection,
+  type ConnectionTimes,
+  connectionOfSession,
+  type Peer,
+  unknownPeer,
+} from '../connections/listener-connection.ts'
+import { type HttpVersion, readVersion } from '../connections/listener-protocol.ts'
+import { ListenerSlots, type Slot, type SlotLimits } from '../connections/listener-slots.ts'
+import { RejectedConnectionScheduler } from '../connections/rejected-connection-scheduler.ts'
+import { SharedReadBuffer } from '../connections/shared-read-buffer.ts'
+import { readTlsFiles } from '../connections/tls-context.ts'
+import { UnsentStreams } from '../connections/unsent-streams.ts'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
+import { FastConnection, type FastRequests } from '../http1/fast-connection.ts'
+import type { IngestRequest } from '../http1/http-request.ts'
+import { http1Server } from '../http1/listener-http1.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { type Http2Head, readHttp2Head } from '../http2/request-head.ts'
 import { ServerSession } from '../http2/server-session.ts'
 import { UnsentBudget } from '../http2/unsent-budget.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import { certificateNames } from './client-certificate.ts'
-import { FastConnection, type FastRequests } from './fast-connection.ts'
-import type { IngestRequest } from './http-request.ts'
-import { Connection, type ConnectionTimes, connectionOfSession, type Peer, unknownPeer } from './listener-connection.ts'
-import { http1Server } from './listener-http1.ts'
-import { type HttpVersion, readVersion } from './listener-protocol.ts'
-import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
-import { RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
-import { SharedReadBuffer } from './shared-read-buffer.ts'
-import { readTlsFiles } from './tls-context.ts'
-import { UnsentStreams } from './unsent-streams.ts'
 
-export type { IngestRequest } from './http-request.ts'
+export type { IngestRequest } from '../http1/http-request.ts'
 
 /** Handles requests over HTTP/1 and HTTP/2. Must answer every request and must not throw. */
 export interface Front {

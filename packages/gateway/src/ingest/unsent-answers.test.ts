@@ -1,10 +1,10 @@
 import { ManualClock } from '@penstock/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { UNSENT_MS } from '../connections/discard-limits.ts'
+import { raw, start as startGrpc } from '../grpc/grpc-front.harness.ts'
+import { exportHeaders, FrameType, RawClient } from '../grpc/grpc-raw-client.harness.ts'
 import { PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { onBothPaths } from './both-paths.harness.ts'
-import { UNSENT_MS } from './discard-limits.ts'
-import { raw, start as startGrpc } from './grpc-front.harness.ts'
-import { exportHeaders, FrameType, RawClient } from './grpc-raw-client.harness.ts'
 import { front, start as startHttp } from './http-front.harness.ts'
 
 /** SETTINGS with an initial window of 0, so that the client accepts no answer with a body. */

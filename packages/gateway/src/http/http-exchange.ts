@@ -1,5 +1,8 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Log } from '@penstock/runtime'
+import { type BodyOwner, type BodyRules, RequestBody } from '../body/request-body.ts'
+import { DISCARD_BYTES } from '../connections/discard-limits.ts'
+import type { Peer } from '../connections/listener-connection.ts'
 import type { AdmissionRequest } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall, FlatHeaders } from '../contract/export-call.ts'
@@ -8,14 +11,21 @@ import { allAccepted } from '../contract/gateway-answers.ts'
 import { detailOf, type Refusal } from '../contract/refusals.ts'
 import type { RequestHead } from '../contract/request-head.ts'
 import type { Cors } from './cors.ts'
-import { DISCARD_BYTES } from './discard-limits.ts'
-import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
 import type { PathTable, RequestTarget } from './http-path.ts'
-import type { BodySink } from './http-request.ts'
-import type { Peer } from './listener-connection.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 import type { Framing, RequestValidator } from './request-validator.ts'
+
+/**
+ * Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error.
+ */
+export interface BodySink {
+  /** Returns false to pause the connection until `resumeBody`. More pieces may still arrive. */
+  onBody(piece: Uint8Array): boolean
+  onBodyEnd(): void
+  /** The connection was closed before the request was answered. */
+  onAborted(): void
+}
 
 /** The state that all requests of a front share. */
 export interface HttpExchangeContext extends BodyRules {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { canReadIntoBuffer } from './shared-read-buffer.ts'
+import { canReadIntoBuffer } from '../connections/shared-read-buffer.ts'
 
 /**
  * Whether the requests of exporters are read without node:http. `without_shared_buffer`: they are, but this Node lacks the

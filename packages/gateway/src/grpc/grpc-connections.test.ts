@@ -1,7 +1,7 @@
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
+import { onBothPaths } from '../ingest/both-paths.harness.ts'
 import { frame } from '../wire/grpc-wire.ts'
-import { onBothPaths } from './both-paths.harness.ts'
 import { accepted, raw, start } from './grpc-front.harness.ts'
 import { exportHeaders, FrameType } from './grpc-raw-client.harness.ts'
 

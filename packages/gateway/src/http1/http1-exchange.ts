@@ -1,8 +1,8 @@
+import { DISCARD_MS } from '../connections/discard-limits.ts'
+import type { BodyReceiver, Connection } from '../connections/listener-connection.ts'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import { refusalTable } from '../contract/refusals.ts'
-import { DISCARD_MS } from './discard-limits.ts'
-import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
-import type { BodyReceiver, Connection } from './listener-connection.ts'
+import { HttpExchange, type HttpExchangeContext } from '../http/http-exchange.ts'
 
 /** A reply, and what it means for the exchange and its connection. */
 export interface Http1Reply {

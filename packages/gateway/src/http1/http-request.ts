@@ -1,15 +1,5 @@
 import { IncomingMessage } from 'node:http'
-
-/**
- * Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error.
- */
-export interface BodySink {
-  /** Returns false to pause the connection until `resumeBody`. More pieces may still arrive. */
-  onBody(piece: Uint8Array): boolean
-  onBodyEnd(): void
-  /** The connection was closed before the request was answered. */
-  onAborted(): void
-}
+import type { BodySink } from '../http/http-exchange.ts'
 
 const noHeaders = {}
 

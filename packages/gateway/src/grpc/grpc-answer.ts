@@ -8,6 +8,7 @@ import {
   type RpcStatus,
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
+import { UNSENT_MS } from '../connections/discard-limits.ts'
 import type { Admitted } from '../contract/admission.ts'
 import type { Accepted, Answer, Refused } from '../contract/answer.ts'
 import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
@@ -15,7 +16,6 @@ import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { encodeGrpcMessage, frame } from '../wire/grpc-wire.ts'
-import { UNSENT_MS } from './discard-limits.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 

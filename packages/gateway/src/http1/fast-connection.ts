@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
+import type { ReadingHolds } from '../connections/listener-connection.ts'
+import type { BodySink } from '../http/http-exchange.ts'
 import { type FastHead, FastHeadReader } from './fast-head.ts'
-import type { BodySink } from './http-request.ts'
-import type { ReadingHolds } from './listener-connection.ts'
 
 /** Serves the requests that the gateway reads from one connection without node:http. */
 export interface FastRequests {

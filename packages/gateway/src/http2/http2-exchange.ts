@@ -1,11 +1,11 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2'
+import { DISCARD_MS, UNSENT_MS } from '../connections/discard-limits.ts'
+import type { Peer } from '../connections/listener-connection.ts'
 import type { FlatHeaders } from '../contract/export-call.ts'
-import type { Http2Stream } from '../http2/http2-stream.ts'
-import type { Http2Head } from '../http2/request-head.ts'
-import { DISCARD_MS, UNSENT_MS } from './discard-limits.ts'
-import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
-import type { Peer } from './listener-connection.ts'
-import type { Framing } from './request-validator.ts'
+import { HttpExchange, type HttpExchangeContext } from '../http/http-exchange.ts'
+import type { Framing } from '../http/request-validator.ts'
+import type { Http2Stream } from './http2-stream.ts'
+import type { Http2Head } from './request-head.ts'
 
 const withBody: Framing = { requiresHost: false, declaresLength: false }
 const withoutBody: Framing = { requiresHost: false, declaresLength: true }

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { accepted, front, head, json, open, post, type RawReply, start } from '../ingest/http-front.harness.ts'
 import { FastExchange } from './fast-exchange.ts'
-import { accepted, front, head, json, open, post, type RawReply, start } from './http-front.harness.ts'
 
 /** Delays all answers until the returned gate is opened. */
 const delayAnswers = (): Gate => {

@@ -1,11 +1,11 @@
+import type { Connection } from '../connections/listener-connection.ts'
 import type { RequestHead } from '../contract/request-head.ts'
+import type { HttpExchangeContext } from '../http/http-exchange.ts'
+import type { Framing } from '../http/request-validator.ts'
 import type { FastConnection, FastRequests } from './fast-connection.ts'
 import type { FastHead } from './fast-head.ts'
-import type { HttpExchangeContext } from './http-exchange.ts'
 import { Http1Exchange, type Http1Reply } from './http1-exchange.ts'
-import type { Connection } from './listener-connection.ts'
 import type { ReplyText } from './reply-text.ts'
-import type { Framing } from './request-validator.ts'
 
 const framing: Framing = { requiresHost: true, declaresLength: true }
 

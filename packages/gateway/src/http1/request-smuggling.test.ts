@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { onBothPaths } from './both-paths.harness.ts'
-import { front, head, open, post, start } from './http-front.harness.ts'
+import { onBothPaths } from '../ingest/both-paths.harness.ts'
+import { front, head, open, post, start } from '../ingest/http-front.harness.ts'
 
 const CRLF = '\r\n'
 const good = `host: gateway${CRLF}authorization: Bearer good${CRLF}content-type: application/json${CRLF}`

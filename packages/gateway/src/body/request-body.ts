@@ -1,11 +1,14 @@
+import type { Ingest, RefusableBody } from '../admission/ingest.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
-import type { Ingest, RefusableBody } from './ingest.ts'
-import { tooLarge } from './request-validator.ts'
+
+export function tooLarge(maxBodyBytes: number): Refusal {
+  return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
+}
 
 /** Receives the events of a request body. */
 export interface BodyOwner {

@@ -1,3 +1,6 @@
+import type { Ingest } from '../admission/ingest.ts'
+import { tooLarge } from '../body/request-body.ts'
+import type { Peer } from '../connections/listener-connection.ts'
 import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
@@ -6,8 +9,6 @@ import type { IngestSignal } from '../contract/signals.ts'
 import { describeSuggestion, suggestPath } from '../contract/suggest-path.ts'
 import type { Cors } from './cors.ts'
 import type { RequestTarget } from './http-path.ts'
-import type { Ingest } from './ingest.ts'
-import type { Peer } from './listener-connection.ts'
 import type { Reply } from './reply.ts'
 
 /** How a version of HTTP delimits requests. */
@@ -155,10 +156,6 @@ export class RequestValidator {
 }
 
 export const tooManyConnections: Refusal = { kind: 'overloaded', message: 'The gateway has too many connections.' }
-
-export function tooLarge(maxBodyBytes: number): Refusal {
-  return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
-}
 
 function broken(message: string): RequestVerdict {
   const refusal: Refusal = { kind: 'bad_request', message }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { onBothPaths } from '../ingest/both-paths.harness.ts'
 import { frame } from '../wire/grpc-wire.ts'
-import { onBothPaths } from './both-paths.harness.ts'
 import { raw, start as startFront } from './grpc-front.harness.ts'
 import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.harness.ts'
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { HttpExchangeContext } from './http-exchange.ts'
+import { connectionOf } from '../connections/listener-connection.ts'
+import type { HttpExchangeContext } from '../http/http-exchange.ts'
+import type { Framing } from '../http/request-validator.ts'
 import type { IngestRequest } from './http-request.ts'
 import { bytesAsText, Http1Exchange, type Http1Reply } from './http1-exchange.ts'
-import { connectionOf } from './listener-connection.ts'
-import type { Framing } from './request-validator.ts'
 
 const http11: Framing = { requiresHost: true, declaresLength: true }
 const http10: Framing = { requiresHost: false, declaresLength: true }

@@ -1,5 +1,9 @@
 import { GrpcCode } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
+import type { Ingest, RefusableBody } from '../admission/ingest.ts'
+import { BodyBuffer } from '../body/body-buffer.ts'
+import { type BodySource, BodyStream, BrokenBody } from '../body/body-stream.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from '../body/inflated-size-check.ts'
 import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export-call.ts'
@@ -7,11 +11,7 @@ import type { ExportObserver, Outcome } from '../contract/export-ending.ts'
 import { detailOf, type Refusal, type RefusalKind } from '../contract/refusals.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { PREFIX_BYTES } from '../wire/grpc-wire.ts'
-import { BodyBuffer } from './body-buffer.ts'
-import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
-import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
-import type { Ingest, RefusableBody } from './ingest.ts'
 
 /** The state that all calls of a front share. */
 export interface GrpcExportContext extends InflationRules {

@@ -4,20 +4,26 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { decodeRpcStatus } from '@penstock/otlp'
 import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
+import type { Ingest } from '../admission/ingest.ts'
 import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { ExportEnding } from '../contract/export-ending.ts'
 import type { InflatedSizeInspection } from '../contract/gateway-config.ts'
 import type { Refusal } from '../contract/refusals.ts'
+import { HeadReader } from '../http/http-headers.ts'
+import { isOnFastPath } from '../ingest/both-paths.harness.ts'
+import {
+  defaultListenerSettings,
+  type Front,
+  type Listener,
+  type ListenerSettings,
+  openListener,
+} from '../ingest/listener.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import { isOnFastPath } from './both-paths.harness.ts'
 import { GrpcFront } from './grpc-front.ts'
 import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
 import { RawClient } from './grpc-raw-client.harness.ts'
-import { HeadReader } from './http-headers.ts'
-import type { Ingest } from './ingest.ts'
-import { defaultListenerSettings, type Front, type Listener, type ListenerSettings, openListener } from './listener.ts'
 
 export const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 

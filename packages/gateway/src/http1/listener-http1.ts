@@ -1,10 +1,10 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Random } from '@penstock/runtime'
+import { connectionOf } from '../connections/listener-connection.ts'
 import type { Refusal } from '../contract/refusals.ts'
+import { RefusalWriter } from '../http/reply.ts'
 import { IngestRequest } from './http-request.ts'
-import { connectionOf } from './listener-connection.ts'
-import { RefusalWriter } from './reply.ts'
 
 /** The time that a client has to read the final response before the connection is cut. */
 const FINAL_RESPONSE_GRACE_MS = 2_000
