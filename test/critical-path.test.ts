@@ -5,7 +5,7 @@ import {
   type JobNode,
   type PipelineTrace,
   type RunNode,
-} from '../packages/observe/src/pipeline-trace.ts'
+} from '../packages/observe/src/runs/pipeline-trace.ts'
 import type { WireSpan } from '../packages/web/src/api/otlp-json.ts'
 import { criticalPath } from '../packages/web/src/pages/trace/critical-path.ts'
 import { jobSpan, pipelineSpan, treeOfSpans, wireSpan } from '../packages/web/src/pages/trace/trace-model.harness.ts'

@@ -46,8 +46,8 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   'packages/http/src/answers/unread-answers.ts: b.progressMs < a.progressMs': 'named',
   'packages/http/src/answers/unread-answers.ts: this.#limits.nowMs() - oldest.progressMs': 'named',
   'packages/http/src/upload-space.ts: Date.now() - found.mtimeMs': 'stored',
-  'packages/observe/src/arrival-store.ts: nowMs < last.started_ms + SLICE_MS': 'stored',
-  'packages/observe/src/arrival-store.ts: nowMs >= last.started_ms': 'stored',
+  'packages/observe/src/store/arrival-store.ts: nowMs < last.started_ms + SLICE_MS': 'stored',
+  'packages/observe/src/store/arrival-store.ts: nowMs >= last.started_ms': 'stored',
   'packages/rest/src/auth/oauth-authorize.ts: clock.nowMs() - signedInAtMs': 'token',
   'packages/rest/src/auth/oauth.ts: (info.expiresAtMs ?? 0) - core.clock.nowMs()': 'token',
 }

@@ -1,6 +1,6 @@
 import { type Log, silentLog } from '@penstock/runtime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ClickHouseStore } from '../../packages/observe/src/clickhouse/clickhouse-store.ts'
+import { ClickHouseStore } from '../../packages/observe/src/clickhouse-store.ts'
 import { Chdb, describeWithChdb } from './chdb.harness.ts'
 import { exporterTables } from './exporter-tables.ts'
 

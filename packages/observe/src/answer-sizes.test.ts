@@ -1,6 +1,6 @@
 import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { observeRoutes } from './observe-routes.ts'
+import { observeRoutes } from './http/observe-routes.ts'
 import { pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
 import { serveStore } from './served-store.harness.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceBody, traceIdOf } from './telemetry.harness.ts'

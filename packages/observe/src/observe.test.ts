@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Observe, openObserve } from './observe.ts'
-import type { ObserveLimits } from './observe-limits.ts'
 import { queriesFor } from './one-thread-store.harness.ts'
+import type { ObserveLimits } from './store/observe-limits.ts'
 import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024

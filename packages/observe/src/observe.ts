@@ -1,11 +1,11 @@
 import { migrate } from '@penstock/db'
 import { type Clock, type Log, silentLog, systemClock } from '@penstock/runtime'
-import { migrations } from './migrations.ts'
-import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
-import type { Receipt, ReceivedRequest } from './received-request.ts'
-import { answerIn, type StoreQuery, type StoreReply, type StoreResponse } from './store-queries.ts'
-import { StoreThread, ThreadUnavailable } from './store-thread.ts'
-import { openStoreFile } from './store-writer.ts'
+import { answerIn, type StoreQuery, type StoreReply, type StoreResponse } from './ports/store-queries.ts'
+import { migrations } from './schema/migrations.ts'
+import { defaultObserveLimits, type ObserveLimits } from './store/observe-limits.ts'
+import type { Receipt, ReceivedRequest } from './store/received-request.ts'
+import { openStoreFile } from './store/store-writer.ts'
+import { StoreThread, ThreadUnavailable } from './threads/store-thread.ts'
 
 export interface ObserveOptions {
   readonly file: string

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Position } from './cursor.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
+import type { Position } from './paging/cursor.ts'
 import { pipelineBody, startNs } from './pipeline.harness.ts'
-import type { StoreQuery } from './store-queries.ts'
+import type { StoreQuery } from './ports/store-queries.ts'
 import { counter, logBody, logRecord, metricBody, traceBody, traceIdOf } from './telemetry.harness.ts'
 
 let directory: string

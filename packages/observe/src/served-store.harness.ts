@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { guarded, type Incoming, listen, serveRoutes } from '@penstock/http'
 import { silentLog, systemClock } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
+import type { ObserveMount } from './http/observe-mount.ts'
+import { observeRoutes } from './http/observe-routes.ts'
+import { observePath } from './http/query-route.ts'
 import { type LiveLimits, LiveStreams } from './live/live-streams.ts'
-import type { ObserveMount } from './observe-mount.ts'
-import { observeRoutes } from './observe-routes.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
-import { observePath } from './query-route.ts'
 
 /** The error with the status of an answer. */
 export class StatusError extends Error {

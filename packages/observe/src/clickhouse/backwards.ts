@@ -1,4 +1,4 @@
-import type { Position } from '../cursor.ts'
+import type { Position } from '../paging/cursor.ts'
 
 /** A part of a list in time, for one statement. */
 export interface Window {

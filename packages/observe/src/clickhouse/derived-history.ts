@@ -1,12 +1,12 @@
-import { OrderedRuns } from '../insights/ordered-runs.ts'
-import { type RunEntry, RunTable } from '../insights/run-table.ts'
-import { entryOf } from '../map-entry.ts'
-import { JobTextCache, type PackedRun, packRun, unpackRun } from '../packed-run.ts'
-import type { RunFacts } from '../run-facts.ts'
-import { MAX_SQL_INTEGER } from '../time-range.ts'
+import { OrderedRuns } from '../insights/history/ordered-runs.ts'
+import { type RunEntry, RunTable } from '../insights/history/run-table.ts'
+import { entryOf } from '../runs/map-entry.ts'
+import { JobTextCache, type PackedRun, packRun, unpackRun } from '../runs/packed-run.ts'
+import type { RunFacts } from '../runs/run-facts.ts'
+import { MAX_SQL_INTEGER } from '../schema/time-range.ts'
 import { keyOf, readPipelines } from './pipeline-spans.ts'
+import { nanoseconds, timesOfTraces } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { nanoseconds, timesOfTraces } from './tables.ts'
 
 /** The limits on what is in memory; the oldest runs beyond them are left out. */
 export interface HistoryLimits {

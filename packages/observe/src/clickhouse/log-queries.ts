@@ -1,11 +1,11 @@
-import type { Position, SearchedPage } from '../cursor.ts'
-import type { LogQuery, StoredLogRecord } from '../log-queries.ts'
-import type { ResponseBudget } from '../response-budget.ts'
+import type { Position, SearchedPage } from '../paging/cursor.ts'
+import type { ResponseBudget } from '../paging/response-budget.ts'
+import type { LogQuery, StoredLogRecord } from '../queries/log-queries.ts'
 import { backwards } from './backwards.ts'
-import { LOGS } from './exporter-schema.ts'
-import { attributesPart, type TextMap, withoutDefaults } from './otlp-json.ts'
+import { LOGS } from './schema/exporter-schema.ts'
+import { attributesPart, type TextMap, withoutDefaults } from './schema/otlp-json.ts'
+import { extentOf, inRange, namesOf, nanoseconds, serviceName } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { extentOf, inRange, namesOf, nanoseconds, serviceName } from './tables.ts'
 
 interface LogRow {
   readonly ns: string

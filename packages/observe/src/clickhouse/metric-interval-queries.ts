@@ -1,17 +1,17 @@
+import type { ResponseBudget } from '../paging/response-budget.ts'
 import {
   IntervalTable,
   MAX_GROUP_KEYS,
   type MetricIntervals,
   type MetricIntervalsQuery,
   noIntervals,
-} from '../metric-intervals.ts'
-import type { ResponseBudget } from '../response-budget.ts'
-import { rangeEnds } from '../time-range.ts'
-import type { Parameters } from './clickhouse-client.ts'
-import { metricTables } from './exporter-schema.ts'
+} from '../queries/metric-intervals.ts'
+import { rangeEnds } from '../schema/time-range.ts'
 import { ofService, seriesHash, serviceParameters } from './metric-queries.ts'
+import type { Parameters } from './schema/clickhouse-client.ts'
+import { metricTables } from './schema/exporter-schema.ts'
+import { nanoseconds, serviceName } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { nanoseconds, serviceName } from './tables.ts'
 
 /** The sums by group, interval and bounds that are read for one answer. */
 const MAX_PARTS = 50_000

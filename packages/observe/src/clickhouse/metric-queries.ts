@@ -1,11 +1,11 @@
-import { type Page, type Position, pageOf } from '../cursor.ts'
-import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric, StoredSeries } from '../metric-queries.ts'
-import type { ResponseBudget } from '../response-budget.ts'
-import { rangeEnds } from '../time-range.ts'
-import { type MetricType, metricTables } from './exporter-schema.ts'
-import { attributesPart, type TextMap, toKeyValues, withoutDefaults } from './otlp-json.ts'
+import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import type { ResponseBudget } from '../paging/response-budget.ts'
+import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric, StoredSeries } from '../queries/metric-queries.ts'
+import { rangeEnds } from '../schema/time-range.ts'
+import { type MetricType, metricTables } from './schema/exporter-schema.ts'
+import { attributesPart, type TextMap, toKeyValues, withoutDefaults } from './schema/otlp-json.ts'
+import { namesOf, nanoseconds, serviceName } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { namesOf, nanoseconds, serviceName } from './tables.ts'
 
 const temporalTypes: ReadonlySet<MetricType> = new Set(['sum', 'histogram', 'exponentialHistogram'])
 

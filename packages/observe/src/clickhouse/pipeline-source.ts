@@ -1,9 +1,9 @@
-import { projectKeys, runKeys } from '../pipeline-attributes.ts'
-import { TRACES } from './exporter-schema.ts'
-import { facetsOfResource, facetsOfSpan, statusAttributes } from './facet-attributes.ts'
-import { derivedFrom, isPipelineSpan, isRunSpan, runResource, spanAttributes } from './span-conditions.ts'
-import { inRange } from './tables.ts'
-import { FACETS, PIPELINE_SPANS, RUNS } from './view-tables.ts'
+import { projectKeys, runKeys } from '../runs/pipeline-attributes.ts'
+import { TRACES } from './schema/exporter-schema.ts'
+import { facetsOfResource, facetsOfSpan, statusAttributes } from './schema/facet-attributes.ts'
+import { derivedFrom, isPipelineSpan, isRunSpan, runResource, spanAttributes } from './schema/span-conditions.ts'
+import { inRange } from './schema/tables.ts'
+import { FACETS, PIPELINE_SPANS, RUNS } from './views/view-tables.ts'
 
 /** Where the spans of pipelines are read: from the exporter's table, or from the narrow tables of the views. */
 export interface PipelineSource {

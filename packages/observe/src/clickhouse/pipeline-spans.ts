@@ -1,19 +1,19 @@
-import { typedValue } from '../pipeline-attributes.ts'
-import { type RunSummary, toSummary } from '../pipeline-queries.ts'
-import { MAX_ROWS_PER_TRACE } from '../pipeline-row-store.ts'
+import { type RunSummary, toSummary } from '../queries/pipeline-queries.ts'
+import { typedValue } from '../runs/pipeline-attributes.ts'
+import { MAX_ROWS_PER_TRACE } from '../runs/pipeline-row-store.ts'
 import {
   type JobColumns,
   type PipelineSpan,
   type RunColumns,
   type StageColumns,
   toPipelineSpan,
-} from '../pipeline-span.ts'
-import { derivePipelineTrace, type JobNode, type RunNode } from '../pipeline-trace.ts'
-import type { RunFacts } from '../run-facts.ts'
-import type { ClickHouse, Parameters } from './clickhouse-client.ts'
-import { type TextMap, toKeyValues } from './otlp-json.ts'
+} from '../runs/pipeline-span.ts'
+import { derivePipelineTrace, type JobNode, type RunNode } from '../runs/pipeline-trace.ts'
+import type { RunFacts } from '../runs/run-facts.ts'
 import type { SpanSource } from './pipeline-source.ts'
-import { nanoseconds, serviceName } from './tables.ts'
+import type { ClickHouse, Parameters } from './schema/clickhouse-client.ts'
+import { type TextMap, toKeyValues } from './schema/otlp-json.ts'
+import { nanoseconds, serviceName } from './schema/tables.ts'
 
 /** A pipeline run with the facts for statistics about it. */
 export interface DerivedPipeline {

@@ -1,5 +1,8 @@
-import type { Position, SearchedPage } from '../cursor.ts'
 import { compareJobs, sidesOfMedian, sidesOfRun } from '../insights/compare-runs.ts'
+import { matches as isOfHistory } from '../insights/history/ordered-runs.ts'
+import { RunTable } from '../insights/history/run-table.ts'
+import { startedIn } from '../insights/history/time-buckets.ts'
+import { USUAL_RUNS } from '../insights/history/usual-runs.ts'
 import {
   type CompareQuery,
   type Insights,
@@ -9,12 +12,9 @@ import {
   type RunComparison,
 } from '../insights/insights-queries.ts'
 import { insightsOf, knownSince } from '../insights/insights-report.ts'
-import { matches as isOfHistory } from '../insights/ordered-runs.ts'
-import { RunTable } from '../insights/run-table.ts'
-import { startedIn } from '../insights/time-buckets.ts'
-import { USUAL_RUNS } from '../insights/usual-runs.ts'
-import { packRun, unpackRun } from '../packed-run.ts'
-import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../pipeline-attributes.ts'
+import type { Position, SearchedPage } from '../paging/cursor.ts'
+import type { ResponseBudget } from '../paging/response-budget.ts'
+import { longestPart } from '../paging/windowed-search.ts'
 import {
   boundedFacets,
   MAX_COMBINATIONS,
@@ -23,23 +23,23 @@ import {
   type RunFilter,
   type RunQuery,
   type RunSummary,
-} from '../pipeline-queries.ts'
-import { isRunMatch } from '../pipeline-search.ts'
-import { projectColumns } from '../pipeline-span.ts'
-import type { ResponseBudget } from '../response-budget.ts'
-import type { RunFacts } from '../run-facts.ts'
-import { DEFAULT_BRANCHES, isSameKind } from '../run-kind.ts'
-import type { TimeRange } from '../time-range.ts'
-import { longestPart } from '../windowed-search.ts'
+} from '../queries/pipeline-queries.ts'
+import { isRunMatch } from '../queries/pipeline-search.ts'
+import { packRun, unpackRun } from '../runs/packed-run.ts'
+import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../runs/pipeline-attributes.ts'
+import { projectColumns } from '../runs/pipeline-span.ts'
+import type { RunFacts } from '../runs/run-facts.ts'
+import { DEFAULT_BRANCHES, isSameKind } from '../runs/run-kind.ts'
+import type { TimeRange } from '../schema/time-range.ts'
 import { backwards } from './backwards.ts'
-import type { Parameters } from './clickhouse-client.ts'
 import type { DerivedHistory } from './derived-history.ts'
-import { TRACES } from './exporter-schema.ts'
-import { type TextMap, toKeyValues } from './otlp-json.ts'
 import type { RunSource } from './pipeline-source.ts'
 import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere, rootFirst } from './pipeline-spans.ts'
+import type { Parameters } from './schema/clickhouse-client.ts'
+import { TRACES } from './schema/exporter-schema.ts'
+import { type TextMap, toKeyValues } from './schema/otlp-json.ts'
+import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './tables.ts'
 
 interface RunPlace {
   readonly ns: string

@@ -1,13 +1,13 @@
 import type { Signal } from '@penstock/otlp'
-import { type Page, type Position, pageOf } from '../cursor.ts'
-import type { ResponseBudget } from '../response-budget.ts'
-import { MAX_SERVICES, type ServiceSummary } from '../service-queries.ts'
-import type { ObserveStatus } from '../status.ts'
-import { LOGS, metricTables, TRACES } from './exporter-schema.ts'
+import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import type { ResponseBudget } from '../paging/response-budget.ts'
+import { MAX_SERVICES, type ServiceSummary } from '../queries/service-queries.ts'
+import type { ObserveStatus } from '../store/status.ts'
+import { LOGS, metricTables, TRACES } from './schema/exporter-schema.ts'
+import { nanoseconds, serviceName } from './schema/tables.ts'
 import type { Source } from './source.ts'
-import { nanoseconds, serviceName } from './tables.ts'
-import type { ViewState } from './view-maintenance.ts'
-import { SERVICES } from './view-tables.ts'
+import type { ViewState } from './views/view-maintenance.ts'
+import { SERVICES } from './views/view-tables.ts'
 
 interface SignalTable {
   readonly signal: Signal

@@ -1,7 +1,7 @@
-import type { ClickHouse } from './clickhouse-client.ts'
-import type { ExporterSchema } from './exporter-schema.ts'
 import type { PipelineSource } from './pipeline-source.ts'
-import type { ReadyViews } from './ready-views.ts'
+import type { ClickHouse } from './schema/clickhouse-client.ts'
+import type { ExporterSchema } from './schema/exporter-schema.ts'
+import type { ReadyViews } from './views/ready-views.ts'
 
 /** The database and tables that the queries read. */
 export interface Source {

@@ -1,4 +1,4 @@
-import type { RunEntry, RunTable } from './run-table.ts'
+import type { RunEntry, RunTable } from './history/run-table.ts'
 
 /** The attempts of some jobs. */
 export interface GroupedAttempts {

@@ -1,6 +1,6 @@
-import { entryOf } from '../map-entry.ts'
-import type { JobFacts, RunFacts } from '../run-facts.ts'
-import { medianOf } from './percentile.ts'
+import { entryOf } from '../runs/map-entry.ts'
+import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
+import { medianOf } from './history/percentile.ts'
 
 /** A job of one side. */
 interface JobSide {

@@ -1,6 +1,6 @@
-import { Distinct } from '../distinct.ts'
-import { MICROSECONDS } from './compute-use.ts'
-import type { RunEntry, RunTable } from './run-table.ts'
+import { Distinct } from '../runs/distinct.ts'
+import { MICROSECONDS } from './history/compute-use.ts'
+import type { RunEntry, RunTable } from './history/run-table.ts'
 
 export interface ComputeMinutes {
   readonly by: 'project' | 'runner' | 'tag'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JobFacts, RunFacts } from '../run-facts.ts'
+import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
 import type { Finding } from './findings.ts'
 import { DAY, HOUR, job, MONDAY, reportOf, run } from './run-facts.harness.ts'
 

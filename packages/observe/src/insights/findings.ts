@@ -1,10 +1,10 @@
-import { failureRate, hasFinished } from '../run-facts.ts'
+import { failureRate, hasFinished } from '../runs/run-facts.ts'
 import type { FlakyJob } from './flaky-jobs.ts'
-import { percentileIn } from './percentile.ts'
+import { percentileIn } from './history/percentile.ts'
+import { FAILED, NONE, type RunEntry, type RunTable } from './history/run-table.ts'
+import { DAY, startedIn, startOfDay, type TimeSpan } from './history/time-buckets.ts'
+import { usualRunsBefore } from './history/usual-runs.ts'
 import { largestChange } from './run-changes.ts'
-import { FAILED, NONE, type RunEntry, type RunTable } from './run-table.ts'
-import { DAY, startedIn, startOfDay, type TimeSpan } from './time-buckets.ts'
-import { usualRunsBefore } from './usual-runs.ts'
 
 /** A piece of a finding's sentence. Numbers are not formatted, so that a page can write them with its units and zone. */
 export type FindingPart =

@@ -1,8 +1,8 @@
-import { entryOf } from '../map-entry.ts'
-import { compareTexts, failureRate } from '../run-facts.ts'
+import { entryOf } from '../runs/map-entry.ts'
+import { compareTexts, failureRate } from '../runs/run-facts.ts'
 import type { GroupedAttempts } from './attempts.ts'
+import { FAILED, type JobName, NONE, PASSED, type RunEntry, type RunTable } from './history/run-table.ts'
 import type { KindTotals } from './kind-totals.ts'
-import { FAILED, type JobName, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface FlakyJob {
   readonly name: string

@@ -1,10 +1,10 @@
 // Computes insights with an object per job, as their definitions say. Tests compare the columns of the store with it.
-import { entryOf } from '../map-entry.ts'
-import { compareTexts, failureRate, type JobFacts, type RunFacts } from '../run-facts.ts'
+import { entryOf } from '../runs/map-entry.ts'
+import { compareTexts, failureRate, type JobFacts, type RunFacts } from '../runs/run-facts.ts'
 import { findingsOf } from './findings.ts'
+import { bucketsOf, isWithin, statisticsOf } from './history/time-buckets.ts'
 import type { InsightsRange, InsightsReport } from './insights-report.ts'
 import { selectedRuns } from './run-facts.harness.ts'
-import { bucketsOf, isWithin, statisticsOf } from './time-buckets.ts'
 
 /** Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values. */
 export function percentileOf(sorted: ArrayLike<number>, fraction: number): number | null {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RunFacts } from '../run-facts.ts'
+import type { RunFacts } from '../runs/run-facts.ts'
+import { medianAndP95, percentileIn } from './history/percentile.ts'
 import { percentileOf, referenceReport } from './insights-reference.harness.ts'
-import { medianAndP95, percentileIn } from './percentile.ts'
 import { DAY, HOUR, job, MONDAY, reportOf, run, someRuns } from './run-facts.harness.ts'
 
 const week = { since: MONDAY, until: MONDAY + 7 * DAY, offsetMinutes: 0 }

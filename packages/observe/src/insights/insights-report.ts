@@ -2,6 +2,17 @@ import { groupAttempts } from './attempts.ts'
 import { type ComputeMinutes, computeMinutes, totalMinutes } from './compute-minutes.ts'
 import { type Finding, findingsOf } from './findings.ts'
 import { countFlaky, type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
+import type { SelectedRuns } from './history/run-history.ts'
+import type { RunEntry } from './history/run-table.ts'
+import {
+  bucketsOf,
+  DAY,
+  type RunStatistics,
+  startedIn,
+  startOfDay,
+  statisticsOf,
+  type TimeSpan,
+} from './history/time-buckets.ts'
 import { groupDurations } from './job-durations.ts'
 import {
   type FailingJob,
@@ -14,17 +25,6 @@ import {
   slowestKinds,
 } from './job-ranking.ts'
 import { totalsByKind } from './kind-totals.ts'
-import type { SelectedRuns } from './run-history.ts'
-import type { RunEntry } from './run-table.ts'
-import {
-  bucketsOf,
-  DAY,
-  type RunStatistics,
-  startedIn,
-  startOfDay,
-  statisticsOf,
-  type TimeSpan,
-} from './time-buckets.ts'
 
 export interface InsightsRange extends TimeSpan {
   /** How far the viewer's clock is ahead of UTC. */

@@ -1,6 +1,6 @@
 import { countAttempts } from './attempts.ts'
-import type { RunEntry, RunTable } from './run-table.ts'
-import type { TimeSpan } from './time-buckets.ts'
+import type { RunEntry, RunTable } from './history/run-table.ts'
+import type { TimeSpan } from './history/time-buckets.ts'
 
 /** The durations of the attempts of some kinds that ran. */
 export interface JobDurations {

@@ -1,9 +1,9 @@
-import { compareTexts, failureRate } from '../run-facts.ts'
+import { compareTexts, failureRate } from '../runs/run-facts.ts'
 import type { GroupedAttempts } from './attempts.ts'
+import { medianAndP95, percentileIn } from './history/percentile.ts'
+import { BRIDGE, type JobKind, type RunTable } from './history/run-table.ts'
 import type { JobDurations } from './job-durations.ts'
 import type { KindTotals } from './kind-totals.ts'
-import { medianAndP95, percentileIn } from './percentile.ts'
-import { BRIDGE, type JobKind, type RunTable } from './run-table.ts'
 
 export interface SlowJob extends JobKind {
   readonly runs: number

@@ -1,4 +1,4 @@
-import { FAILED, PASSED, type RunEntry, type RunTable } from './run-table.ts'
+import { FAILED, PASSED, type RunEntry, type RunTable } from './history/run-table.ts'
 
 /** Sums over the attempts of each kind of job, by the index of the kind. */
 export interface KindTotals {

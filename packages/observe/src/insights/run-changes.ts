@@ -1,7 +1,7 @@
-import { entryOf } from '../map-entry.ts'
-import { medianOf } from './percentile.ts'
-import type { RunEntry, RunTable } from './run-table.ts'
-import { startedIn, type TimeSpan } from './time-buckets.ts'
+import { entryOf } from '../runs/map-entry.ts'
+import { medianOf } from './history/percentile.ts'
+import type { RunEntry, RunTable } from './history/run-table.ts'
+import { startedIn, type TimeSpan } from './history/time-buckets.ts'
 
 /** A change of a median counts if it is at least this long and at least this share of the earlier median. */
 const MIN_CHANGE_SECONDS = 5

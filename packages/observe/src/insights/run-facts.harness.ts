@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { packRun, unpackRun } from '../packed-run.ts'
-import type { JobFacts, RunFacts } from '../run-facts.ts'
+import { packRun, unpackRun } from '../runs/packed-run.ts'
+import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
+import type { SelectedRuns } from './history/run-history.ts'
+import { RunTable } from './history/run-table.ts'
 import { type InsightsRange, type InsightsReport, insightsOf } from './insights-report.ts'
-import type { SelectedRuns } from './run-history.ts'
-import { RunTable } from './run-table.ts'
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const MONDAY = 1_767_571_200
