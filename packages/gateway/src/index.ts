@@ -11,10 +11,10 @@ export { toTooLargeError } from './admin/error-answers.ts'
 export { loopbackProxies } from './admin/forward-auth.ts'
 export { managementOpenApi } from './admin/management-app.ts'
 export type { ManagementContext } from './admin/management-context.ts'
+export type { BodyReceiver } from './body/body-receiver.ts'
 export { ConfigError } from './contract/config-error.ts'
 export * from './contract/gateway-config.ts'
 export { type GatewayProcessJson, listGatewayProcesses } from './enforcement/gateway-processes.ts'
-export type { BodySink } from './http/http-exchange.ts'
 export {
   FastConnection,
   type FastRequests,

@@ -1,4 +1,4 @@
-import { type BodySink, FastConnection, type FastHead, type FastRequests, type FastSocket } from '@penstock/gateway'
+import { type BodyReceiver, FastConnection, type FastHead, type FastRequests, type FastSocket } from '@penstock/gateway'
 import type { ReadRequest } from './llhttp.ts'
 
 /** Reads the head of a request; `undefined` leaves it to node:http. */
@@ -32,12 +32,13 @@ export function readWithFastPath(
   let answer: (() => void) | undefined
   const served: FastRequests = {
     servesPath: (path) => path === servedPath,
-    begin(head: FastHead, output: FastConnection): BodySink {
+    begin(head: FastHead, output: FastConnection): BodyReceiver {
       const { path, rawHeaders, bodyBytes, keepsAlive } = head
       const headers = [...rawHeaders, 'content-length', String(bodyBytes)]
       const request = { method: 'POST HTTP/1.1', target: path, headers, body: '', isComplete: false, keepsAlive }
       requests.push(request)
       return {
+        isPaused: false,
         onBody(piece) {
           request.body += Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
           return !isFull
@@ -51,6 +52,8 @@ export function readWithFastPath(
           if (!answersLate) answer()
         },
         onAborted() {},
+        onStalled() {},
+        onBroken() {},
       }
     },
   }

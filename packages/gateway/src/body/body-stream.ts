@@ -1,23 +1,18 @@
 import { Readable } from 'node:stream'
 
-/** The source of a streamed body. */
-export interface BodySource {
-  /** The reader accepts more bytes. */
-  onReaderReady(): void
-  /** The stream was destroyed and is no longer read. */
-  onReaderGone(): void
-}
-
 /** A request body as a stream with backpressure (X-1). Fails with an error if the body does not arrive completely. */
 export class BodyStream extends Readable {
-  readonly #source: BodySource
+  readonly #on: { readonly onReaderReady: () => void; readonly onReaderGone: () => void }
   readonly #keepsLast: boolean
   #last: Uint8Array | undefined
 
-  /** `keepsLast`: holds back the newest piece until the next one arrives or the body is complete, see `add`. */
-  constructor(source: BodySource, keepsLast: boolean) {
+  /**
+   * `onReaderReady`: the reader accepts more bytes. `onReaderGone`: the stream was destroyed and is no longer read. `keepsLast`: holds
+   * back the newest piece until the next one arrives or the body is complete, see `add`.
+   */
+  constructor(on: { readonly onReaderReady: () => void; readonly onReaderGone: () => void }, keepsLast: boolean) {
     super()
-    this.#source = source
+    this.#on = on
     this.#keepsLast = keepsLast
     // The reader detects errors itself, but an error without a listener would end the process.
     this.on('error', () => {})
@@ -42,11 +37,11 @@ export class BodyStream extends Readable {
   }
 
   override _read(): void {
-    this.#source.onReaderReady()
+    this.#on.onReaderReady()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#source.onReaderGone()
+    this.#on.onReaderGone()
     callback(error)
   }
 }

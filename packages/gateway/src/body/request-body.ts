@@ -2,18 +2,21 @@ import type { Ingest, RefusableBody } from '../admission/ingest.ts'
 import type { Answer } from '../contract/answer.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import type { Refusal } from '../contract/refusals.ts'
+import type { Transport } from '../contract/transport.ts'
 import { BodyBuffer } from './body-buffer.ts'
-import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
+import { BodyStream, BrokenBody } from './body-stream.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 
-export function tooLarge(maxBodyBytes: number): Refusal {
-  return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
+/** What each protocol calls the bytes of a request, in its refusals. */
+const bodyNouns: Readonly<Record<Transport, string>> = { http: 'body', grpc: 'message' }
+
+export function tooLarge(maxBodyBytes: number, transport: Transport): Refusal {
+  const noun = bodyNouns[transport]
+  return { kind: 'body_too_large', message: `The ${noun} is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
 }
 
 /** Receives the events of a request body. */
 export interface BodyOwner {
-  /** The body is empty. */
-  bodyEmpty(): void
   /** The body was passed to the gate, which releases the call's reservation when it answers. */
   bodySent(answer: Promise<Answer>): void
   /** The body is refused. Called at most once; the owner must then discard the body. */
@@ -22,19 +25,15 @@ export interface BodyOwner {
   resumeBody(): void
 }
 
-export interface BodyRules extends InflationRules {
-  readonly ingest: Ingest
-}
-
 /**
- * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered
- * first, and streamed if it becomes too long.
+ * Passes the body of an admitted request to the gate, buffered or as a stream: the body of a request over HTTP, or the message of a
+ * gRPC call. A body of unknown length is buffered first, and streamed if it becomes too long.
  */
-export class RequestBody implements BodySource, RefusableBody {
+export class RequestBody implements RefusableBody {
   readonly #call: ExportCall
-  readonly #rules: BodyRules
+  readonly #rules: InflationRules & { readonly ingest: Ingest }
   readonly #owner: BodyOwner
-  /** Whether the body ends when its declared length has arrived. Over HTTP/2 the stream ends separately. */
+  /** Whether a body of which the declared length has arrived can no longer be refused for lack of memory, see `mayBeRefused`. */
   readonly #endsWithLength: boolean
   #wireBytes = 0
   readonly #maxBufferedBytes: number
@@ -48,7 +47,12 @@ export class RequestBody implements BodySource, RefusableBody {
   #isReaderFull = false
   #isInflaterFull = false
 
-  constructor(call: ExportCall, rules: BodyRules, owner: BodyOwner, endsWithLength: boolean) {
+  constructor(
+    call: ExportCall,
+    rules: InflationRules & { readonly ingest: Ingest },
+    owner: BodyOwner,
+    endsWithLength: boolean,
+  ) {
     this.#endsWithLength = endsWithLength
     this.#call = call
     this.#rules = rules
@@ -75,6 +79,11 @@ export class RequestBody implements BodySource, RefusableBody {
     return !this.isPaused
   }
 
+  /** Lets a body be refused for lack of memory that arrived with one piece, but has not ended yet. */
+  mayBeRefused(): void {
+    if (this.#wireBytes > 0) this.#rules.ingest.reserveArrived(this.#call, 0, this)
+  }
+
   refuseBody(refusal: Refusal): void {
     this.#owner.bodyRefused(refusal)
   }
@@ -82,8 +91,7 @@ export class RequestBody implements BodySource, RefusableBody {
   end(): void {
     this.#isEnded = true
     this.#rules.ingest.bodyEnded(this.#call)
-    if (this.#wireBytes === 0) this.#owner.bodyEmpty()
-    else if (this.#buffered !== undefined) this.#check(this.#buffered.bytes())
+    if (this.#buffered !== undefined) this.#check(this.#buffered.bytes())
     else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
     else this.#stream?.complete()
   }
@@ -98,20 +106,9 @@ export class RequestBody implements BodySource, RefusableBody {
     this.#unblock()
   }
 
-  onReaderReady(): void {
-    if (!this.#isReaderFull) return
-    this.#isReaderFull = false
-    this.#resume()
-  }
-
-  onReaderGone(): void {
-    this.#sizeCheck?.cancel()
-    this.#unblock()
-  }
-
   #refusal(bytes: number): Refusal | undefined {
     const { ingest, maxBodyBytes } = this.#rules
-    if (this.#wireBytes > maxBodyBytes) return tooLarge(maxBodyBytes)
+    if (this.#wireBytes > maxBodyBytes) return tooLarge(maxBodyBytes, this.#call.transport)
     const isWhole = this.#endsWithLength && bytes === this.#call.declaredBytes
     return isWhole ? ingest.reserve(this.#call, bytes) : ingest.reserveArrived(this.#call, bytes, this)
   }
@@ -135,7 +132,16 @@ export class RequestBody implements BodySource, RefusableBody {
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
     const isInspected = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
-    const stream = new BodyStream(this, isInspected)
+    const onReaderReady = () => {
+      if (!this.#isReaderFull) return
+      this.#isReaderFull = false
+      this.#resume()
+    }
+    const onReaderGone = () => {
+      this.#sizeCheck?.cancel()
+      this.#unblock()
+    }
+    const stream = new BodyStream({ onReaderReady, onReaderGone }, isInspected)
     this.#stream = stream
     if (isInspected) this.#sizeCheck = this.#createSizeCheck(() => stream.complete())
     this.#send(ingest.sendStream(this.#call, stream))
@@ -160,7 +166,7 @@ export class RequestBody implements BodySource, RefusableBody {
   }
 
   #createSizeCheck(fits: () => void): InflatedSizeCheck {
-    const { contentEncoding } = this.#call
+    const { contentEncoding, transport } = this.#call
     const { maxBodyBytes } = this.#rules
     return new InflatedSizeCheck(contentEncoding, maxBodyBytes, {
       onDrained: () => {
@@ -170,8 +176,11 @@ export class RequestBody implements BodySource, RefusableBody {
       onVerdict: (verdict) => {
         if (this.#isDiscarded) return
         if (verdict === 'fits') fits()
-        else if (verdict === 'too_large') this.#owner.bodyRefused(tooLarge(maxBodyBytes))
-        else this.#owner.bodyRefused({ kind: 'bad_body', message: `The body is not valid ${contentEncoding}.` })
+        else if (verdict === 'too_large') this.#owner.bodyRefused(tooLarge(maxBodyBytes, transport))
+        else {
+          const message = `The ${bodyNouns[transport]} is not valid ${contentEncoding}.`
+          this.#owner.bodyRefused({ kind: 'bad_body', message })
+        }
       },
     })
   }

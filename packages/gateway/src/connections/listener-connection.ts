@@ -1,19 +1,10 @@
 import type { Http2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
+import type { BodyReceiver } from '../body/body-receiver.ts'
 import { type BearerCredential, type Credential, RepeatedCredential } from '../contract/credential.ts'
 import type { Cell } from '../metrics/registry.ts'
 import type { RejectedConnectionScheduler, SchedulableConnection } from './rejected-connection-scheduler.ts'
-
-/** The request that is receiving its body on an HTTP/1.1 connection. */
-export interface BodyReceiver {
-  /** Whether the gateway itself has paused reading. */
-  readonly isPaused: boolean
-  /** No byte has arrived for too long (X-6). */
-  onStalled(): void
-  /** The received bytes are not valid HTTP. */
-  onBroken(): void
-}
 
 export interface ConnectionTimes {
   readonly headerTimeoutMs: number
@@ -88,6 +79,7 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
   /** Whether an HTTP/1 reply with `Connection: close` was sent; it must be the last one. */
   hasSentClose = false
   rejections = 0
+  /** The request that is receiving its body on an HTTP/1.1 connection. */
   bodyReceiver: BodyReceiver | undefined
   readonly #socket: Socket
   readonly #clock: Clock

@@ -1,14 +1,13 @@
 import { GrpcCode } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import type { Ingest, RefusableBody } from '../admission/ingest.ts'
-import { BodyBuffer } from '../body/body-buffer.ts'
-import { type BodySource, BodyStream, BrokenBody } from '../body/body-stream.ts'
-import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from '../body/inflated-size-check.ts'
+import type { Ingest } from '../admission/ingest.ts'
+import type { InflationRules } from '../body/inflated-size-check.ts'
+import { type BodyOwner, RequestBody, tooLarge } from '../body/request-body.ts'
 import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { Answer } from '../contract/answer.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export-call.ts'
 import type { ExportObserver, Outcome } from '../contract/export-ending.ts'
-import { detailOf, type Refusal, type RefusalKind } from '../contract/refusals.ts'
+import { detailOf, type Refusal } from '../contract/refusals.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
@@ -35,8 +34,8 @@ export interface GrpcExportStart {
   readonly deadlineMs: number | undefined
 }
 
-/** Handles one unary Export call, from its first DATA frame to its trailers. Its message is buffered or streamed. */
-export class GrpcExport implements BodySource, RefusableBody {
+/** Handles one unary Export call, from its first DATA frame to its trailers: takes the prefix off its message, which `RequestBody` passes on. */
+export class GrpcExport implements BodyOwner {
   /** The index of this call in the list of the front. */
   index = -1
   readonly #stream: Http2Stream
@@ -46,16 +45,10 @@ export class GrpcExport implements BodySource, RefusableBody {
   #call: ExportCall | undefined
   /** An incomplete message prefix. */
   #prefix: Uint8Array | undefined
-  #buffered: BodyBuffer | undefined
-  #streamed: BodyStream | undefined
-  #sizeCheck: InflatedSizeCheck | undefined
-  #isReaderFull = false
-  #isInflaterFull = false
-  #messageBytes = -1
-  #gotBytes = 0
+  /** The message, from the end of its prefix on. */
+  #body: RequestBody | undefined
+  #messageBytes = 0
   #hasEnded = false
-  /** Whether the call has been passed to the gate, which then releases its reservation. */
-  #isSent = false
   #isOver = false
 
   constructor(stream: Http2Stream, start: GrpcExportStart, context: GrpcExportContext) {
@@ -68,26 +61,25 @@ export class GrpcExport implements BodySource, RefusableBody {
   data(chunk: Uint8Array): void {
     if (this.#isOver) return
     this.#lastDataMs = this.#context.monotonicMs()
-    if (this.#messageBytes >= 0) {
-      this.#take(chunk)
+    if (this.#body !== undefined) {
+      this.#take(this.#body, chunk)
       return
     }
     const start = this.#prefix === undefined ? chunk : Buffer.concat([this.#prefix, chunk])
     this.#prefix = start
     if (start.length < PREFIX_BYTES) return
     this.#prefix = undefined
-    if (this.#begin(start) && start.length > PREFIX_BYTES) this.#take(start.subarray(PREFIX_BYTES))
+    const body = this.#begin(start)
+    if (body !== undefined && start.length > PREFIX_BYTES) this.#take(body, start.subarray(PREFIX_BYTES))
   }
 
   end(): void {
     if (this.#isOver) return
     this.#hasEnded = true
-    if (this.#call !== undefined) this.#context.ingest.bodyEnded(this.#call)
-    if (this.#messageBytes < 0) this.#protocolError('the request has no message')
-    else if (this.#gotBytes < this.#messageBytes) this.#protocolError('the message is shorter than its prefix says')
-    else if (this.#buffered !== undefined) this.#checkBuffered(this.#buffered.bytes())
-    else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
-    else this.#streamed?.complete()
+    if (this.#body === undefined) this.#protocolError('the request has no message')
+    else if (this.#body.wireBytes < this.#messageBytes) {
+      this.#protocolError('the message is shorter than its prefix says')
+    } else this.#body.end()
   }
 
   /** Handles the end of the stream. If the call has not been answered yet, the client has cancelled it (X-5). */
@@ -100,14 +92,14 @@ export class GrpcExport implements BodySource, RefusableBody {
 
   failed(error: unknown): void {
     this.#context.failed(error)
-    this.#refuseAs('internal', 'The gateway failed to forward this request.')
+    this.bodyRefused({ kind: 'internal', message: 'The gateway failed to forward this request.' })
   }
 
   /** Ends the call if its message has stopped arriving (X-6) or is not complete at the client's deadline (P-23). */
   endIfSlow(monotonicMs: number, idleBodyTimeoutMs: number): void {
     if (this.#isOver || this.#hasEnded) return
     // A message that arrived in one piece, but did not end its stream, can be refused from now on.
-    if (this.#gotBytes > 0) this.#context.ingest.reserveArrived(this.#call!, 0, this)
+    this.#body?.mayBeRefused()
     const { deadlineMs } = this.#start
     if (deadlineMs !== undefined && monotonicMs >= deadlineMs) {
       this.#fail({
@@ -115,61 +107,65 @@ export class GrpcExport implements BodySource, RefusableBody {
         message: 'the message was not complete at the deadline of the client',
         retryDelayMs: undefined,
       })
-    } else if (this.isPaused) {
+    } else if (this.#body?.isPaused === true) {
       // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       this.#lastDataMs = monotonicMs
     } else if (monotonicMs - this.#lastDataMs >= idleBodyTimeoutMs) {
-      this.#refuseAs('overloaded', 'The message stopped arriving. Send it again.')
+      this.bodyRefused({ kind: 'overloaded', message: 'The message stopped arriving. Send it again.' })
     }
   }
 
-  onReaderReady(): void {
-    if (!this.#isReaderFull) return
-    this.#isReaderFull = false
-    this.#resumeIfReady()
+  bodySent(answer: Promise<Answer>): void {
+    answer.then(this.#onAnswer, this.#onFailure)
   }
 
-  onReaderGone(): void {
-    this.#sizeCheck?.cancel()
-    this.#isInflaterFull = false
-    this.#isReaderFull = false
-    this.#resumeIfReady()
+  bodyRefused(refusal: Refusal): void {
+    this.#fail(errorOfRefusal(refusal, this.#context.random), refusal)
   }
 
-  get isPaused(): boolean {
-    return this.#isReaderFull || this.#isInflaterFull
+  resumeBody(): void {
+    this.#stream.resume()
   }
 
-  refuseBody(refusal: Refusal): void {
-    this.#refuse(refusal)
+  readonly #onAnswer = (answer: Answer): void => {
+    try {
+      this.#answer(answer)
+    } catch (error) {
+      this.failed(error)
+    }
   }
 
-  #resumeIfReady(): void {
-    if (!this.isPaused && !this.#hasEnded) this.#stream.resume()
+  readonly #onFailure = (error: unknown): void => {
+    this.failed(error)
   }
 
-  /** Handles the prefix of the message. Returns whether the message is to be read. */
-  #begin(start: Uint8Array): boolean {
+  /** Handles the prefix of the message. Returns the message if it is to be read. */
+  #begin(start: Uint8Array): RequestBody | undefined {
     const { ingest, maxBodyBytes } = this.#context
     const { contentEncoding } = this.#start
     const isCompressed = start[0] === 1
     const bytes = ((start[1]! << 24) | (start[2]! << 16) | (start[3]! << 8) | start[4]!) >>> 0
-    if (start[0]! > 1) return this.#protocolError('the first byte of the message is neither 0 nor 1')
-    if (isCompressed && contentEncoding === '') {
-      return this.#protocolError('the message is compressed, but grpc-encoding does not say how')
+    if (start[0]! > 1) {
+      this.#protocolError('the first byte of the message is neither 0 nor 1')
+      return undefined
     }
-    if (bytes > maxBodyBytes) return this.#refuseSize()
-    const call = this.#callOf(bytes, isCompressed ? contentEncoding : '')
-    const refusal = ingest.refusalBeforeBody(call)
-    if (refusal !== undefined) return this.#refuse(refusal)
+    if (isCompressed && contentEncoding === '') {
+      this.#protocolError('the message is compressed, but grpc-encoding does not say how')
+      return undefined
+    }
+    const call = this.#toCall(bytes, isCompressed ? contentEncoding : '')
+    const refusal = bytes > maxBodyBytes ? tooLarge(maxBodyBytes, 'grpc') : ingest.refusalBeforeBody(call)
+    if (refusal !== undefined) {
+      this.bodyRefused(refusal)
+      return undefined
+    }
     this.#call = call
     this.#messageBytes = bytes
-    if (bytes <= ingest.maxBufferedBytes(call)) this.#buffered = new BodyBuffer(bytes)
-    else this.#pass(call)
-    return true
+    this.#body = new RequestBody(call, this.#context, this, true)
+    return this.#body
   }
 
-  #callOf(declaredBytes: number, contentEncoding: string): ExportCall {
+  #toCall(declaredBytes: number, contentEncoding: string): ExportCall {
     const { admissionRequest, headers, deadlineMs, admitted } = this.#start
     return {
       transport: 'grpc',
@@ -188,72 +184,11 @@ export class GrpcExport implements BodySource, RefusableBody {
     }
   }
 
-  #take(part: Uint8Array): void {
-    this.#gotBytes += part.length
-    if (this.#gotBytes > this.#messageBytes) {
+  #take(body: RequestBody, part: Uint8Array): void {
+    if (body.wireBytes + part.length > this.#messageBytes) {
       this.#protocolError('the request has more than one message')
-      return
-    }
-    const refusal = this.#reserve(part.length)
-    if (refusal !== undefined) {
-      this.#refuse(refusal)
-    } else if (this.#buffered !== undefined) {
-      this.#buffered.add(part)
-    } else if (this.#streamed !== undefined && !this.#streamed.destroyed) {
-      if (this.#sizeCheck?.write(part) === false) this.#isInflaterFull = true
-      if (!this.#streamed.add(part)) this.#isReaderFull = true
-      if (this.isPaused) this.#stream.pause()
-    }
-  }
-
-  #reserve(bytes: number): Refusal | undefined {
-    const { ingest } = this.#context
-    const call = this.#call!
-    return bytes === this.#messageBytes ? ingest.reserve(call, bytes) : ingest.reserveArrived(call, bytes, this)
-  }
-
-  #pass(call: ExportCall): void {
-    const isInspected = this.#messageBytes > uninspectedBytes(call, this.#context)
-    const streamed = new BodyStream(this, isInspected)
-    this.#streamed = streamed
-    if (isInspected) this.#sizeCheck = this.#createSizeCheck(call, () => streamed.complete())
-    void this.#send(call, streamed)
-  }
-
-  #checkBuffered(body: Uint8Array): void {
-    const call = this.#call!
-    if (body.length <= uninspectedBytes(call, this.#context)) {
-      void this.#send(call, body)
-      return
-    }
-    this.#sizeCheck = this.#createSizeCheck(call, () => void this.#send(call, body))
-    this.#sizeCheck.write(body)
-    this.#sizeCheck.end()
-  }
-
-  #createSizeCheck(call: ExportCall, fits: () => void): InflatedSizeCheck {
-    return new InflatedSizeCheck(call.contentEncoding, this.#context.maxBodyBytes, {
-      onDrained: () => {
-        this.#isInflaterFull = false
-        this.#resumeIfReady()
-      },
-      onVerdict: (verdict) => {
-        if (this.#isOver) return
-        if (verdict === 'fits') fits()
-        else if (verdict === 'too_large') this.#refuseSize()
-        else this.#refuseAs('bad_body', `The message is not valid ${call.contentEncoding}.`)
-      },
-    })
-  }
-
-  async #send(call: ExportCall, body: Uint8Array | BodyStream): Promise<void> {
-    const { ingest } = this.#context
-    this.#isSent = true
-    this.#buffered = undefined
-    try {
-      this.#answer(await (body instanceof Uint8Array ? ingest.sendBuffered(call, body) : ingest.sendStream(call, body)))
-    } catch (error) {
-      this.failed(error)
+    } else if (!body.take(part)) {
+      this.#stream.pause()
     }
   }
 
@@ -266,29 +201,15 @@ export class GrpcExport implements BodySource, RefusableBody {
     sendAnswer(this.#stream, answer, admissionRequest.signal, admitted, this.#context.nowMs())
   }
 
-  #protocolError(message: string): false {
-    return this.#fail({ code: GrpcCode.INTERNAL, message, retryDelayMs: undefined })
+  #protocolError(message: string): void {
+    this.#fail({ code: GrpcCode.INTERNAL, message, retryDelayMs: undefined })
   }
 
-  #refuseSize(): false {
-    const { maxBodyBytes } = this.#context
-    return this.#refuseAs('body_too_large', `The message is longer than ${maxBodyBytes} bytes, as sent or inflated.`)
-  }
-
-  #refuseAs(kind: RefusalKind, message: string): false {
-    return this.#refuse({ kind, message })
-  }
-
-  #refuse(refusal: Refusal): false {
-    return this.#fail(errorOfRefusal(refusal, this.#context.random), refusal)
-  }
-
-  #fail(error: GrpcError, refusal?: Refusal): false {
-    if (this.#isOver) return false
+  #fail(error: GrpcError, refusal?: Refusal): void {
+    if (this.#isOver) return
     this.#finish(error.message)
     this.#reportEnding('refused', error.code, refusal)
     sendError(this.#stream, error)
-    return false
   }
 
   #reportEnding(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
@@ -300,7 +221,7 @@ export class GrpcExport implements BodySource, RefusableBody {
       admitted,
       refusedAs: refusal?.kind,
       detail: refusal && detailOf(refusal),
-      wireBytes: this.#gotBytes,
+      wireBytes: this.#body?.wireBytes ?? 0,
       sentAtMs: this.#call?.sentAtMs,
     })
   }
@@ -308,10 +229,7 @@ export class GrpcExport implements BodySource, RefusableBody {
   /** Releases everything that the call holds. */
   #finish(why: string): void {
     this.#isOver = true
-    this.#sizeCheck?.cancel()
-    this.#buffered = undefined
-    if (this.#streamed !== undefined && !this.#streamed.readableEnded) this.#streamed.destroy(new BrokenBody(why))
-    if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)
+    this.#body?.discard(why)
     this.#context.over(this)
   }
 }

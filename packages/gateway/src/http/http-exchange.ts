@@ -1,6 +1,9 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Log } from '@penstock/runtime'
-import { type BodyOwner, type BodyRules, RequestBody } from '../body/request-body.ts'
+import type { Ingest } from '../admission/ingest.ts'
+import type { BodyReceiver } from '../body/body-receiver.ts'
+import type { InflationRules } from '../body/inflated-size-check.ts'
+import { type BodyOwner, RequestBody } from '../body/request-body.ts'
 import { DISCARD_BYTES } from '../connections/discard-limits.ts'
 import type { Peer } from '../connections/listener-connection.ts'
 import type { AdmissionRequest } from '../contract/admission.ts'
@@ -16,19 +19,9 @@ import type { PathTable, RequestTarget } from './http-path.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 import type { Framing, RequestValidator } from './request-validator.ts'
 
-/**
- * Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error.
- */
-export interface BodySink {
-  /** Returns false to pause the connection until `resumeBody`. More pieces may still arrive. */
-  onBody(piece: Uint8Array): boolean
-  onBodyEnd(): void
-  /** The connection was closed before the request was answered. */
-  onAborted(): void
-}
-
 /** The state that all requests of a front share. */
-export interface HttpExchangeContext extends BodyRules {
+export interface HttpExchangeContext extends InflationRules {
+  readonly ingest: Ingest
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
@@ -44,7 +37,7 @@ const noHeaders: FlatHeaders = []
  * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. After the reply, the
  * rest of the body is read and discarded (P-11). Subclasses write the reply for one version of HTTP.
  */
-export abstract class HttpExchange implements BodySink, BodyOwner {
+export abstract class HttpExchange implements BodyReceiver, BodyOwner {
   readonly #context: HttpExchangeContext
   readonly #peer: Peer
   #isAnswered = false
@@ -131,7 +124,9 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
       return
     }
     try {
-      this.#body?.end()
+      // An empty body is accepted without asking upstream (P-19).
+      if (this.#body?.wireBytes === 0) this.#answer(allAccepted)
+      else this.#body?.end()
     } catch (error) {
       this.#internalError(error)
     }
@@ -153,10 +148,6 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
 
   onBroken(): void {
     this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not valid HTTP framing.' })
-  }
-
-  bodyEmpty(): void {
-    this.#answer(allAccepted)
   }
 
   bodySent(answer: Promise<Answer>): void {

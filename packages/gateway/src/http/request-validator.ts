@@ -68,7 +68,7 @@ export class RequestValidator {
 
   constructor(rules: RequestValidatorRules) {
     this.#rules = rules
-    this.#tooLarge = tooLarge(rules.maxBodyBytes)
+    this.#tooLarge = tooLarge(rules.maxBodyBytes, 'http')
   }
 
   validate(

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
+import type { BodyReceiver } from '../body/body-receiver.ts'
 import type { ReadingHolds } from '../connections/listener-connection.ts'
-import type { BodySink } from '../http/http-exchange.ts'
 import { type FastHead, FastHeadReader } from './fast-head.ts'
 
 /** Serves the requests that the gateway reads from one connection without node:http. */
@@ -8,7 +8,7 @@ export interface FastRequests {
   /** Returns whether requests with this path are served. Requests with other paths go to node:http. */
   servesPath(path: string): boolean
   /** Begins a request, and returns the receiver of its body. Must not throw. */
-  begin(head: FastHead, output: FastConnection): BodySink
+  begin(head: FastHead, output: FastConnection): BodyReceiver
 }
 
 /** The parts of a socket that the fast path uses. */
@@ -48,7 +48,7 @@ export class FastConnection {
   readonly #requests: FastRequests
   readonly #leave: (unread: Buffer) => void
   readonly #heads: Pick<FastHeadReader, 'read'>
-  #request: BodySink | undefined
+  #request: BodyReceiver | undefined
   /** The number of bytes of the body that have not arrived. */
   #missingBytes = 0
   /** The bytes that arrived after the end of a request and before its answer. */

@@ -1,23 +1,23 @@
 import { IncomingMessage } from 'node:http'
-import type { BodySink } from '../http/http-exchange.ts'
+import type { BodyReceiver } from '../body/body-receiver.ts'
 
 const noHeaders = {}
 
 /**
- * A request that passes its body directly to its sink.
+ * A request that passes its body directly to its receiver.
  *
  * A normal IncomingMessage is a Readable, which queues the body and delivers it in a later turn. For a request of one
  * packet that doubles the cost. `headers` is overridden because Node would build it to look for `Expect`; the gateway
  * reads `rawHeaders` instead.
  */
 export class IngestRequest extends IncomingMessage {
-  sink: BodySink | undefined
+  receiver: BodyReceiver | undefined
 
   override push(piece: Uint8Array | null): boolean {
-    const { sink } = this
-    if (sink === undefined) return true
-    if (piece !== null) return sink.onBody(piece)
-    sink.onBodyEnd()
+    const { receiver } = this
+    if (receiver === undefined) return true
+    if (piece !== null) return receiver.onBody(piece)
+    receiver.onBodyEnd()
     return false
   }
 
@@ -26,7 +26,7 @@ export class IngestRequest extends IncomingMessage {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.sink?.onAborted()
+    this.receiver?.onAborted()
     super._destroy(error, callback)
   }
 

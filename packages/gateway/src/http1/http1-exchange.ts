@@ -1,5 +1,5 @@
 import { DISCARD_MS } from '../connections/discard-limits.ts'
-import type { BodyReceiver, Connection } from '../connections/listener-connection.ts'
+import type { Connection } from '../connections/listener-connection.ts'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import { refusalTable } from '../contract/refusals.ts'
 import { HttpExchange, type HttpExchangeContext } from '../http/http-exchange.ts'
@@ -19,7 +19,7 @@ export interface Http1Reply {
  * One request over HTTP/1, with its effects on the connection. One subclass writes replies through node:http, the other one
  * directly to the socket.
  */
-export abstract class Http1Exchange extends HttpExchange implements BodyReceiver {
+export abstract class Http1Exchange extends HttpExchange {
   protected readonly connection: Connection
   /** Whether this request has set the time at which the connection is cut. */
   #hasSetCut = false

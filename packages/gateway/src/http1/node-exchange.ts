@@ -17,7 +17,7 @@ export class NodeExchange extends Http1Exchange {
     // A request after the last answer of its connection cannot be answered, so it must not be forwarded.
     if (connectionOf(request.socket).hasSentClose) return
     const exchange = new NodeExchange(context, request, response)
-    request.sink = exchange
+    request.receiver = exchange
     const framing = request.httpVersionMinor === 0 ? http10 : http11
     exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
   }

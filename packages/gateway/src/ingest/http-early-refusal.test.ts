@@ -215,7 +215,7 @@ onBothPaths(() => {
         front.ingest.bufferLimitBytes = bufferLimitBytes
         front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
         front.ingest.answer = (_call, body) =>
-          body.equals(bomb) ? gatewayRefusal(tooLarge(MiB), 'too_large') : accepted
+          body.equals(bomb) ? gatewayRefusal(tooLarge(MiB, 'http'), 'too_large') : accepted
         const client = await open()
         expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
         const noise = Buffer.alloc(4_096, 'x')
