@@ -24,7 +24,7 @@ interface Block {
   readonly code: string
 }
 
-const page = readFileSync(join(root, 'docs/adding-an-area.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/contributing/adding-an-area.md'), 'utf8')
 
 /** The blocks that say where they belong. */
 const blocks: readonly Block[] = [
@@ -55,7 +55,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-test('docs/adding-an-area.md: the tables name the files of the example', () => {
+test('docs/contributing/adding-an-area.md: the tables name the files of the example', () => {
   const created = blocks.filter(({ how }) => how === '').map(({ path }) => path)
   expect(created).toEqual(namedIn('New file'))
   const edited = namedIn('Edited file')
@@ -63,7 +63,7 @@ test('docs/adding-an-area.md: the tables name the files of the example', () => {
   expect(edited.filter((path) => !existsSync(join(root, 'packages', path)))).toEqual([])
 })
 
-test('docs/adding-an-area.md: the code compiles', () => {
+test('docs/contributing/adding-an-area.md: the code compiles', () => {
   for (const block of blocks) put(block)
   const written = blocks.map(({ path }) => path).filter((path) => path.includes('bookmark'))
   writeFileSync(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Panel, queriesOf, readDashboard } from './backends/dashboard.ts'
 
-describe.each(['pipelines', 'gateway'])('docs/dashboards/%s.json', (name) => {
+describe.each(['pipelines', 'gateway'])('docs/guides/dashboards/%s.json', (name) => {
   const dashboard = readDashboard(name)
   const { panels, templating } = dashboard
   const variables = templating.list.map((each) => each.name)

@@ -34,15 +34,12 @@ describe('commands of the README', () => {
   })
 })
 
-const pages = [
-  'README.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-  'collector-config/README.md',
-  'fixtures/README.md',
-  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
-]
+/** Every Markdown file. */
+const pages = ['', 'docs', 'collector-config', 'fixtures', 'packages', 'packaging', 'test'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)(\/|$)/.test(file))
+    .map((file) => join(folder, file)),
+)
 
 const places = ['collector-config', 'docs', 'fixtures', 'packages', 'packaging', 'test']
 const files = places.flatMap((place) =>
@@ -58,11 +55,12 @@ const isNamed = (end: string): boolean =>
 /** Files that `npm run pack` writes. */
 const packedFiles = /^(?:dist\/)?(?:sbom\.cdx\.json|THIRD-PARTY-LICENCES\.txt)$/
 
-/** The example area of docs/adding-an-area.md, the name that a file of a snippet gets, a file of the data directory, and one in a setting. */
+/** The example area of docs/contributing/adding-an-area.md, the name that a file of a snippet gets, a file of the data directory, a file of a reader, and one in a setting. */
 const isMadeUp = (path: string): boolean =>
   path.includes('bookmark') ||
   path === 'snippetfile1.txt' ||
   path === 'plane.json' ||
+  path === 'hook.json' ||
   packedFiles.test(path) ||
   path.endsWith('known/security.txt')
 
@@ -79,12 +77,16 @@ const variables = new Set([
   'PENSTOCK_TEST_DATABASE_URL',
 ])
 
-/** A page that names files of the repositories with the original payloads. */
-const pageOfForeignFiles = 'docs/real-payloads.md'
+/** Pages that name files of other repositories, from which payloads and requests were taken. */
+const pagesWithForeignFiles = [
+  'docs/evidence/real-payloads.md',
+  'test/graphql/contract-examples.md',
+  'test/graphql/operations/operations.md',
+]
 
 describe.each(pages)('%s', (page) => {
   const text = read(page).replaceAll(/https?:[^)\s]*/g, '')
-  const namesOwnFiles = page !== pageOfForeignFiles
+  const namesOwnFiles = !pagesWithForeignFiles.includes(page)
 
   test('links lead to existing files', () => {
     const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)

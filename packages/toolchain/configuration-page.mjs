@@ -4,7 +4,7 @@ import { settingTable } from '../cli/dist/settings/setting-table.js'
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
 
-/** Returns docs/configuration.md, with every setting of the table. */
+/** Returns docs/reference/configuration.md, with every setting of the table. */
 export function configurationPage() {
   const rows = Object.entries(settingTable).map(([key, { variable, shape, fallback, about, secret }]) => [
     code(key),

@@ -1,5 +1,5 @@
 /**
- * Returns docs/core-operations.txt: each operation of an OpenAPI document with its parameters and the statuses of success, one line
+ * Returns docs/reference/core-operations.txt: each operation of an OpenAPI document with its parameters and the statuses of success, one line
  * each, so that a change of the API is a change of few lines. `*` marks what is required.
  */
 export function operationsList({ paths, components }) {

@@ -1,5 +1,5 @@
-// Writes the pages below from the tables of the product, docs/backends.md from the tables of its tests, and
-// docs/compared-with-gitlabreceiver.md from a run of the collector if it is built. With --check, for CI, it only compares the
+// Writes the pages below from the tables of the product, docs/guides/backends.md from the tables of its tests, and
+// docs/evidence/compared-with-gitlabreceiver.md from a run of the collector if it is built. With --check, for CI, it only compares the
 // pages of the product; tests check the other two.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -98,7 +98,7 @@ A finished pipeline gives one trace, at most eleven metrics, and one log record 
 of the tables lists all keys of one value: a legacy key such as \`pipeline.ref\`, the key of the semantic conventions such as
 \`vcs.ref.head.name\`, or both. \`svc.\` at the start of a key is the vendor namespace (option \`vendorNamespace\`).
 
-Ids are derived, so a job can compute its own: [jobs-join-their-trace.md](jobs-join-their-trace.md) shows how the tools of a job
+Ids are derived, so a job can compute its own: [jobs-join-their-trace.md](../guides/jobs-join-their-trace.md) shows how the tools of a job
 create their spans below its span.
 
 A key has one type for every input. Empty values are never sent: no blank string, empty list or NaN. Text
@@ -191,7 +191,7 @@ pipeline without any time gets the time of its receipt.
   that failed first, else \`_OTHER\`.
 - A pipeline that another project started is the root of its own trace, which has a link to the other trace (option \`multiProject\`).
 
-[real-payloads.md](real-payloads.md) lists payloads of other projects that were compared with this page field by field.
+[real-payloads.md](../evidence/real-payloads.md) lists payloads of other projects that were compared with this page field by field.
 
 ## Value maps
 
@@ -231,15 +231,17 @@ A profile sets several: ${Object.entries(profiles)
 `
 
 const pages = {
-  'docs/telemetry.md': page,
-  'docs/configuration.md': configurationPage(),
-  'docs/settings.md': settingsPage(),
-  'docs/gateway-metrics.md': metricsPage(),
-  'docs/export-metrics.md': exportMetricsPage(),
-  'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION, observeRoutes({})), null, 2)}\n`,
-  'docs/schema.graphql': printedSchema(createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' })),
-  'docs/rest-parameters.md': restParametersPage(),
-  'docs/core-operations.txt': operationsList(restOpenApi(areas, 'svc')),
+  'docs/reference/telemetry.md': page,
+  'docs/reference/configuration.md': configurationPage(),
+  'docs/reference/settings.md': settingsPage(),
+  'docs/reference/gateway-metrics.md': metricsPage(),
+  'docs/reference/export-metrics.md': exportMetricsPage(),
+  'docs/reference/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION, observeRoutes({})), null, 2)}\n`,
+  'docs/reference/schema.graphql': printedSchema(
+    createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' }),
+  ),
+  'docs/reference/rest-parameters.md': restParametersPage(),
+  'docs/reference/core-operations.txt': operationsList(restOpenApi(areas, 'svc')),
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -261,7 +263,7 @@ function compareWithGitlabReceiver() {
   const { stdout } = spawnSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' })
   if (!existsSync(stdout.trim())) {
     console.log(
-      'docs/compared-with-gitlabreceiver.md was not written, because the collector is not built: run npm run collector.',
+      'docs/evidence/compared-with-gitlabreceiver.md was not written, because the collector is not built: run npm run collector.',
     )
     return
   }

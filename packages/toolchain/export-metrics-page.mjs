@@ -3,7 +3,7 @@ import { exportInstruments } from '../exporter/dist/export-metrics.js'
 const code = (text) => `\`${text}\``
 const labelOf = ([name, values]) => `${code(name)}: ${values.map(code).join(', ')}`
 
-/** Returns docs/export-metrics.md, with every instrument of the exporter's table. */
+/** Returns docs/reference/export-metrics.md, with every instrument of the exporter's table. */
 export function exportMetricsPage() {
   const rows = Object.entries(exportInstruments).map(([name, { kind, unit, labels, about }]) => [
     code(name),

@@ -8,7 +8,7 @@ const marks = ['acted on', 'stored and returned', 'no effect', 'refused']
 const code = (text) => `\`${text}\``
 const row = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 const table = (head, rows) => [head, head.map(() => '---'), ...rows].map(row).join('\n')
-/** Returns docs/rest-parameters.md: the mark of each parameter that client libraries can send. */
+/** Returns docs/reference/rest-parameters.md: the mark of each parameter that client libraries can send. */
 export function restParametersPage() {
   const { clients, endpoints } = JSON.parse(readFileSync(collected, 'utf8'))
   const routes = areas.flatMap((area) => area.routes)

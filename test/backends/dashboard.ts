@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const directory = join(import.meta.dirname, '../../docs/dashboards')
+const directory = join(import.meta.dirname, '../../docs/guides/dashboards')
 
 /** A dashboard in Grafana's classic JSON, as far as the tests read it. */
 export interface Dashboard {
@@ -47,7 +47,7 @@ export interface Target {
   readonly limit?: number
 }
 
-/** Reads a dashboard of docs/dashboards. */
+/** Reads a dashboard of docs/guides/dashboards. */
 export const readDashboard = (name: string): Dashboard =>
   JSON.parse(readFileSync(join(directory, `${name}.json`), 'utf8'))
 

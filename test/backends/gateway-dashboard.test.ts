@@ -23,7 +23,7 @@ const about = (figure: number) => expect.closeTo(figure * 1.05, -Math.log10(figu
 /** Accepts the figures between two others. */
 const between = (low: number, high: number) => expect.closeTo((low + high) / 2, -Math.log10((high - low) * 1.01))
 
-describeWithPrograms('the queries of docs/dashboards/gateway.json', [neededBackend('prometheus')], () => {
+describeWithPrograms('the queries of docs/guides/dashboards/gateway.json', [neededBackend('prometheus')], () => {
   test('return the figures of the requests that were sent', { timeout: 120_000 }, async () => {
     const sink = await startSink(({ headers }) =>
       headers['x-request-tag'] === 'fail' ? { play: 'reply', status: 503 } : accept(),

@@ -1,7 +1,7 @@
 import type { LogRecord, Resource } from '@penstock/otlp'
 import { timeOf } from './log-rows.ts'
 
-/** Something of a log record that VictoriaLogs changes or does not store, by the name that docs/backends.md has for it. */
+/** Something of a log record that VictoriaLogs changes or does not store, by the name that docs/guides/backends.md has for it. */
 export interface LogLoss {
   readonly id: string
   readonly reason: string

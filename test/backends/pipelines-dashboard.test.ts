@@ -18,7 +18,7 @@ const daySeconds = 86_400
 const intervalDays = 7
 const endSeconds = Math.ceil(Date.now() / 1000) + 600
 
-/** The fixtures without the two that Prometheus does not store completely: see docs/backends.md. */
+/** The fixtures without the two that Prometheus does not store completely: see docs/guides/backends.md. */
 const files = caseNames
   .filter((name) => !['e57-timestamps-in-the-future', 'e47-two-pipelines-each-the-source-of-the-other'].includes(name))
   .map(caseFile)
@@ -105,7 +105,7 @@ const rows: Readonly<Record<string, (jobs: readonly JobFact[]) => readonly LogRo
 }
 
 describeWithPrograms(
-  'the queries of docs/dashboards/pipelines.json',
+  'the queries of docs/guides/dashboards/pipelines.json',
   [neededBackend('jaeger'), neededBackend('prometheus'), neededBackend('victoria-logs')],
   () => {
     let sent: Requests

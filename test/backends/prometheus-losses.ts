@@ -3,7 +3,7 @@ import { promotedAttributes } from './prometheus-samples.ts'
 
 type Point = MetricData['dataPoints'][number]
 
-/** Something of a data point that Prometheus changes or does not store, by the name that docs/backends.md has for it. */
+/** Something of a data point that Prometheus changes or does not store, by the name that docs/guides/backends.md has for it. */
 export interface PrometheusLoss {
   readonly id: string
   readonly reason: string

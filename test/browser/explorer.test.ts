@@ -91,7 +91,7 @@ testWithChromium(
     await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).waitFor()
     if (process.env.PENSTOCK_SCREENSHOT) {
       await expect.poll(() => shownAnswer(page)).toContain('"username": "mira"')
-      await page.screenshot({ path: join(import.meta.dirname, '../../docs/graphql-explorer.png') })
+      await page.screenshot({ path: join(import.meta.dirname, '../../docs/guides/pictures/graphql-explorer.png') })
     }
 
     await type(

@@ -1,4 +1,4 @@
-// Makes the screenshots of the console in docs/ from the sample workspace, with a fixed time and window. Needs the build and Chromium.
+// Makes the screenshots of the console in docs/guides/pictures from the sample workspace, with a fixed time and window. Needs the build and Chromium.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -150,9 +150,9 @@ async function takeAll(browser, link) {
 async function take(page, name) {
   await page.mouse.move(0, 0)
   await sleep(SETTLE_MS)
-  const path = join(root, `docs/${name}.png`)
+  const path = join(root, `docs/guides/pictures/${name}.png`)
   await page.screenshot({ path })
   const { size } = statSync(path)
-  console.log(`docs/${name}.png: ${Math.round(size / 1000)} kB`)
-  if (size > MAX_BYTES) throw new Error(`docs/${name}.png is larger than ${MAX_BYTES / 1000} kB`)
+  console.log(`docs/guides/pictures/${name}.png: ${Math.round(size / 1000)} kB`)
+  if (size > MAX_BYTES) throw new Error(`docs/guides/pictures/${name}.png is larger than ${MAX_BYTES / 1000} kB`)
 }

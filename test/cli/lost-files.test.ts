@@ -94,9 +94,9 @@ test('the table has every file of a fresh data directory', () => {
   expect(readdirSync(fresh).sort()).toEqual(Object.keys(lostFiles))
 })
 
-/** Returns the first two columns of the rows of the table of lost files in docs/operations.md. */
+/** Returns the first two columns of the rows of the table of lost files in docs/guides/operations.md. */
 function documentedRows(): { readonly lost: string; readonly names: readonly string[]; readonly outcome: string }[] {
-  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/guides/operations.md', import.meta.url), 'utf8')
   const section = page.split('\n### Lost files\n')[1]!.split('\n#')[0]!
   const rows = section.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:-|Lost, empty)/.test(line))
   return rows.map((row) => {
@@ -106,7 +106,7 @@ function documentedRows(): { readonly lost: string; readonly names: readonly str
   })
 }
 
-test('docs/operations.md says of each file whether the next start is refused', () => {
+test('docs/guides/operations.md says of each file whether the next start is refused', () => {
   const documented = documentedRows().flatMap(({ names, outcome }) =>
     names.map((name) => [name, outcome.startsWith('is refused')] as const),
   )

@@ -96,10 +96,10 @@ testWithCurl(
   },
 )
 
-testWithCurl('README.md, docs/graphql.md: the sample workspace is as they describe it', async () => {
+testWithCurl('README.md, docs/guides/graphql.md: the sample workspace is as they describe it', async () => {
   const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
   const tours = shellBlocks('README.md', '## A tour of the gateway')
-  const guide = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
+  const guide = shellBlocks('docs/guides/graphql.md', '## Ten minutes', '## The endpoint')
   expect([blocks.length, guide.length]).toEqual([2, 4])
   await using directory = await temporaryDirectory()
   const token = 'root-token-of-this-very-test'

@@ -8,7 +8,7 @@ import { bodiesOf, flagsOf } from '../fixtures.ts'
 import { shellBlocks } from '../page-commands.ts'
 import { ciVariables, type JobFacts } from './ci-variables.ts'
 
-const [hashed = '', native = ''] = shellBlocks('docs/jobs-join-their-trace.md')
+const [hashed = '', native = ''] = shellBlocks('docs/guides/jobs-join-their-trace.md')
 
 /** The recipe of the page. The native variant follows below it. */
 const recipes = { hashed, native: `${hashed}\n${native}` } as const

@@ -223,7 +223,7 @@ test.each([
 })
 
 test('the page lists every attribute that is printed', async () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/jobs-join-their-trace.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../docs/guides/jobs-join-their-trace.md'), 'utf8')
   const keys = new Set<string>()
   for (const { env } of jobs)
     for (const key of Object.keys((await traceContext(env)).resource_attributes)) keys.add(key)

@@ -1,6 +1,6 @@
 /**
  * The differences between the exporter's tables and the embedded store, as changes to an answer. Each is made to the answers of both stores before they
- * are compared. docs/observe.md lists the same.
+ * are compared. docs/guides/observe.md lists the same.
  */
 type Json = Readonly<Record<string, unknown>>
 

@@ -11,8 +11,8 @@ import { type Nginx, startNginx } from '../proxies/nginx.ts'
 import { describeWithNginx } from '../proxies/nginx-suite.ts'
 import { RecordingProxy } from './recording-proxy.ts'
 
-/** The configuration file that docs/forward-auth.md publishes. */
-const published = readFileSync(join(import.meta.dirname, '../../docs/forward-auth/nginx.conf'), 'utf8')
+/** The configuration file that docs/guides/forward-auth.md publishes. */
+const published = readFileSync(join(import.meta.dirname, '../../docs/guides/forward-auth/nginx.conf'), 'utf8')
 
 const exportMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 

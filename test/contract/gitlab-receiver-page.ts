@@ -57,7 +57,7 @@ const omissionReasons: readonly Omission[] = [
   },
 ]
 
-/** Returns the text of `docs/compared-with-gitlabreceiver.md`. Every figure in it is measured. */
+/** Returns the text of `docs/evidence/compared-with-gitlabreceiver.md`. Every figure in it is measured. */
 export function comparisonPage(cases: readonly Case[]): string {
   const pairs = pairsOf(cases)
   const theirs = pairs.map((pair) => pair.theirs)
@@ -289,7 +289,7 @@ function onlyOurs(theirs: readonly TraceView[], ours: readonly TraceView[]): [st
 
 function ourAttributes(theirs: readonly TraceView[], ours: readonly TraceView[]): string {
   const rows = onlyOurs(theirs, ours).map(([key, use]) => [code(key), kindOf(use)])
-  return `Many of these are older keys with the same value as another key; \`docs/telemetry.md\` lists the pairs.
+  return `Many of these are older keys with the same value as another key; \`docs/reference/telemetry.md\` lists the pairs.
 
 ${table(['Key', 'On, type'], rows)}`
 }

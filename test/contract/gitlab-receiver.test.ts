@@ -27,7 +27,7 @@ describeWithCollector('Penstock compared with the gitlab receiver, on every pipe
     }
   })
 
-  test('docs/compared-with-gitlabreceiver.md has the measured figures', async () => {
-    await expect(comparisonPage(cases)).toMatchFileSnapshot('../../docs/compared-with-gitlabreceiver.md')
+  test('docs/evidence/compared-with-gitlabreceiver.md has the measured figures', async () => {
+    await expect(comparisonPage(cases)).toMatchFileSnapshot('../../docs/evidence/compared-with-gitlabreceiver.md')
   })
 })

@@ -104,7 +104,7 @@ const beganNs = BigInt(Date.now()) * 1_000_000n
 const plain = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'value' in value ? value.value : value
 
-/** The differences that docs/webhooks.md names. */
+/** The differences that docs/guides/webhooks.md names. */
 const expectedDifferences: readonly KnownDifference[] = [
   {
     id: 'observed time',

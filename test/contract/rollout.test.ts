@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { ADMIN_KEY, type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 import { curlCommands, runAgainst, shellBlocks, shellFunction, testWithCurl } from '../page-commands.ts'
 
-const blocks = shellBlocks('docs/rollout.md')
-/** The curl commands of docs/rollout.md, in order. */
+const blocks = shellBlocks('docs/guides/rollout.md')
+/** The curl commands of docs/guides/rollout.md, in order. */
 const commands = curlCommands(blocks)
 
 let gateway: RunningGateway
@@ -32,7 +32,7 @@ const findCommand = (path: string, method = 'GET', body = '') =>
   })
 
 testWithCurl(
-  'docs/rollout.md: every command works as described, from no enforcement to enforcement and back',
+  'docs/guides/rollout.md: every command works as described, from no enforcement to enforcement and back',
   async () => {
     gateway = await startGateway()
     expect(commands).toHaveLength(14)
@@ -111,7 +111,7 @@ testWithCurl('a new installation with a token and without unknown clients is rea
   expect(await curl(findCommand('/state', 'PUT', 'true'))).toMatchObject({ status: 200, json: { enabled: true } })
 })
 
-testWithCurl('docs/rollout.md: a limited sender gets 429, and the documented metric counts it', async () => {
+testWithCurl('docs/guides/rollout.md: a limited sender gets 429, and the documented metric counts it', async () => {
   gateway = await startGateway()
   const { id, token } = await gateway.token()
   const limit = findCommand('/tokens/', 'PATCH', '"limits"')!

@@ -9,15 +9,15 @@ type Check = (answers: any[]) => void
 
 /** The pages of areas, with what their commands must print. */
 const pages: Readonly<Record<string, Check>> = {
-  'docs/applications.md': ([list, renewed]) => {
+  'docs/guides/applications.md': ([list, renewed]) => {
     expect(list).toEqual([expect.objectContaining({ application_name: 'Dashboard', scopes: ['read_api'] })])
     expect(renewed).toMatchObject({ ...list[0], secret: expect.stringMatching(/^svcoas-/) })
   },
-  'docs/access-requests.md': ([user, , asked, pending, again, approved, member]) => {
+  'docs/guides/access-requests.md': ([user, , asked, pending, again, approved, member]) => {
     expect([asked.id, again.id, approved.id, member.id]).toEqual(Array(4).fill(user.id))
     expect([pending.length, approved.access_level, member.access_level]).toEqual([1, 20, 20])
   },
-  'docs/notifications.md': ([, , before, everywhere, group, project, reset, email]) => {
+  'docs/guides/notifications.md': ([, , before, everywhere, group, project, reset, email]) => {
     expect([before.level, everywhere.level, group]).toEqual(['participating', 'mention', { level: 'watch' }])
     expect(project).toMatchObject({
       level: 'custom',
@@ -26,20 +26,20 @@ const pages: Readonly<Record<string, Check>> = {
     expect(reset).toEqual({ level: 'global' })
     expect(email).toEqual({ id: email.id, email: 'root@home.example', confirmed_at: null })
   },
-  'docs/approvals.md': ([, , , , approved, [reviewer], merged]) => {
+  'docs/guides/approvals.md': ([, , , , approved, [reviewer], merged]) => {
     expect(approved).toMatchObject({ approved: true, approved_by: [{ user: { username: 'root' } }] })
     expect([reviewer.state, merged.state, merged.changes_count]).toEqual(['approved', 'merged', '1'])
   },
-  'docs/deploy-tokens.md': ([, , shown, listed, all]) => {
+  'docs/guides/deploy-tokens.md': ([, , shown, listed, all]) => {
     expect(shown).toMatchObject({ scopes: ['read_registry', 'write_registry'], expired: false })
     expect([listed, all]).toEqual([[shown], []])
   },
-  'docs/feature-flags.md': ([, , made, changed, listed]) => {
+  'docs/guides/feature-flags.md': ([, , made, changed, listed]) => {
     const [strategy] = made.strategies
     expect(strategy).toMatchObject({ name: 'gitlabUserList', user_list: { name: 'Testers' } })
     expect([changed.active, listed]).toEqual([false, [changed]])
   },
-  'docs/environments.md': ([, , changed, environment, listed]) => {
+  'docs/guides/environments.md': ([, , changed, environment, listed]) => {
     expect(changed).toMatchObject({
       status: 'success',
       ref: 'main',
@@ -49,18 +49,18 @@ const pages: Readonly<Record<string, Check>> = {
     expect(environment).toMatchObject({ tier: 'staging', last_deployment: { id: changed.id } })
     expect(listed).toMatchObject([{ id: changed.id }])
   },
-  'docs/context-commits.md': ([, , , , , added, listed, left]) => {
+  'docs/guides/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
-  'docs/award-emoji.md': ([, , , listed, found, left]) => {
+  'docs/guides/award-emoji.md': ([, , , listed, found, left]) => {
     expect(listed).toMatchObject([{ name: 'seedling', awardable_type: 'Issue', user: { username: 'root' } }])
     expect([found.map(({ title }: Record<string, unknown>) => title), left]).toEqual([['Sow'], []])
   },
-  'docs/releases.md': ([, , made, link, changed, listed, , left]) => {
+  'docs/guides/releases.md': ([, , made, link, changed, listed, , left]) => {
     expect([made.tag_name, made.upcoming_release, link.name]).toEqual(['v1.0', false, 'Manual'])
     expect([changed.upcoming_release, listed[0].assets.links[0].name, left]).toEqual([true, 'Manual', []])
   },
-  'docs/notes.md': ([, , , changed, , listed, left]) => {
+  'docs/guides/notes.md': ([, , , changed, , listed, left]) => {
     expect(changed).toMatchObject({ body: 'Not before April', noteable_type: 'Issue', noteable_iid: 1 })
     expect(listed.map(({ body, system }: Record<string, unknown>) => [body, system])).toEqual([
       ['Not before April', false],
@@ -68,7 +68,7 @@ const pages: Readonly<Record<string, Check>> = {
     ])
     expect(left).toMatchObject([{ body: 'closed' }])
   },
-  'docs/webhooks.md': ([, , , hook, tested, events, ci, chat, collector]) => {
+  'docs/guides/webhooks.md': ([, , , hook, tested, events, ci, chat, collector]) => {
     expect(ci).toMatchObject({ push_events: true, push_events_branch_filter: 'release/*', token_present: true })
     expect(chat).toMatchObject({ url: 'https://chat.example.test/hooks/{key}', url_variables: [{ key: 'key' }] })
     expect(collector).toMatchObject({ pipeline_events: true, push_events: false, token_present: true })
@@ -76,7 +76,7 @@ const pages: Readonly<Record<string, Check>> = {
     expect(tested).toEqual({ message: expect.any(String) })
     expect(events).toMatchObject([{ trigger: 'issue_hooks', url: 'https://ci.example.test/in' }])
   },
-  'docs/geo-nodes.md': ([listed, changed, status, applications, repaired, left]) => {
+  'docs/guides/geo-nodes.md': ([listed, changed, status, applications, repaired, left]) => {
     expect(listed).toMatchObject([
       { primary: true, current: true },
       { name: 'oslo', url: 'https://oslo.example.test/', files_max_capacity: 5 },
@@ -87,19 +87,19 @@ const pages: Readonly<Record<string, Check>> = {
     expect(repaired).toMatchObject({ id: listed[0].id, geo_node_id: listed[0].id })
     expect(left).toEqual([])
   },
-  'docs/wikis.md': ([, made, listed, moved, shown, attached, left, , page, pages]) => {
+  'docs/guides/wikis.md': ([, made, listed, moved, shown, attached, left, , page, pages]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')
     expect(attached.link.markdown).toBe(`[trees.csv](${attached.file_path})`)
     expect(left).toEqual([])
     expect([page.content, pages[0].slug]).toEqual(['See #1', 'home'])
   },
-  'docs/broadcast-messages.md': ([list, changed, shown]) => {
+  'docs/guides/broadcast-messages.md': ([list, changed, shown]) => {
     expect(list).toEqual([expect.objectContaining({ theme: 'light-blue', dismissable: true, active: true })])
     expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })
     expect(shown).toEqual(changed)
   },
-  'docs/snippets.md': ([list, changed, , personal, titled, removed]) => {
+  'docs/guides/snippets.md': ([list, changed, , personal, titled, removed]) => {
     expect(list).toEqual([expect.objectContaining({ file_name: 'bin/rotate.sh', visibility: 'private' })])
     expect(changed).toMatchObject({ visibility: 'internal', files: [{ path: 'README.md' }, { path: 'rotate.sh' }] })
     expect(personal.data.currentUser.snippets.nodes).toMatchObject([{ title: 'vim', fileName: 'vimrc' }])

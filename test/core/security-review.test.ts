@@ -17,7 +17,7 @@ const folders = [
 ]
 
 test('every test cited in the security review exists exactly once', () => {
-  const review = readFileSync(join(packages, '../docs/security.md'), 'utf8')
+  const review = readFileSync(join(packages, '../docs/guides/security.md'), 'utf8')
   const named = [...review.matchAll(/“(.+?)”/g)].map((match) => match[1]!)
   const tests = folders
     .flatMap((folder) =>

@@ -11,9 +11,13 @@ testWithCurl(
   'the commands of the core tour, the first steps and the GraphQL introduction work as documented',
   async () => {
     const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
-    const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling the API')
-    const record = shellBlocks('docs/core.md', '## Pipelines', '### What a record contains')
-    const [first = '', json = '', changes = ''] = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
+    const firstSteps = shellBlocks('docs/guides/core.md', '## First steps', '## Calling the API')
+    const record = shellBlocks('docs/guides/core.md', '## Pipelines', '### What a record contains')
+    const [first = '', json = '', changes = ''] = shellBlocks(
+      'docs/guides/graphql.md',
+      '## Ten minutes',
+      '## The endpoint',
+    )
     expect([tour.length, firstSteps.length, record.length]).toEqual([2, 4, 1])
     await using directory = await temporaryDirectory()
     const dataDir = join(directory.path, 'data')

@@ -19,16 +19,17 @@ export interface RollingResult {
 
 const operationsPage = join(
   dirname(createRequire(import.meta.url).resolve('@penstock/cli/package.json')),
-  '../../docs/operations.md',
+  '../../docs/guides/operations.md',
 )
 
-/** Returns the nginx configuration in docs/operations.md, with the ports of this test. */
+/** Returns the nginx configuration in docs/guides/operations.md, with the ports of this test. */
 function configFromOperationsPage(gatewayPorts: readonly number[], port: number): string {
   const snippet = /```nginx\n(upstream penstock [\s\S]*?)```/.exec(readFileSync(operationsPage, 'utf8'))?.[1]
-  if (snippet === undefined) throw new Error('docs/operations.md has no nginx configuration of two gateways')
+  if (snippet === undefined) throw new Error('docs/guides/operations.md has no nginx configuration of two gateways')
   const ports = [...gatewayPorts, port]
   const parts = snippet.split(/127\.0\.0\.1:\d+/)
-  if (parts.length !== ports.length + 1) throw new Error('the ports in docs/operations.md are not the expected ones')
+  if (parts.length !== ports.length + 1)
+    throw new Error('the ports in docs/guides/operations.md are not the expected ones')
   return parts.map((part, index) => (index === 0 ? part : `127.0.0.1:${ports[index - 1]}${part}`)).join('')
 }
 

@@ -78,9 +78,9 @@ async function comparisonsIn(served: ServedWorld, { projects, groups, people }: 
   ]
 }
 
-/** Returns the rows of the table in `docs/graphql.md`: field, REST, GraphQL. */
+/** Returns the rows of the table in `docs/guides/graphql.md`: field, REST, GraphQL. */
 function documentedDifferences(): string[][] {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/graphql.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../docs/guides/graphql.md'), 'utf8')
   const section = page.split(/^## /m).find((part) => part.startsWith('Anonymous callers')) ?? ''
   return [...section.matchAll(/^\| `([^`]+)` \| (\w+)[^|]* \| (\w+)[^|]* \|$/gm)].map(
     ([, ...cells]) => cells as string[],

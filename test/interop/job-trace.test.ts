@@ -11,7 +11,7 @@ import { codeBlocks, runShell } from '../page-commands.ts'
 import { describeWithClients, preparedPaths } from './prepared.ts'
 
 const root = join(import.meta.dirname, '../..')
-const page = 'docs/jobs-join-their-trace.md'
+const page = 'docs/guides/jobs-join-their-trace.md'
 
 /** A pipeline with one job, with texts that need encoding. */
 const hook = {

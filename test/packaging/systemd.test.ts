@@ -97,7 +97,7 @@ describeWithImage('the systemd unit', needed, (image) => {
   })
 })
 
-/** Installs the package and the unit like docs/installing.md, and returns the addresses and secrets that the service will have. */
+/** Installs the package and the unit like docs/guides/installing.md, and returns the addresses and secrets that the service will have. */
 async function install(root: MachineRoot, tarball: string, image: UnpackedImage): Promise<RunningService> {
   const at = (path: string) => join(root.path, path)
   copyFileSync(join(image.rootfs, 'usr/local/bin/node'), at('usr/local/bin/node'))

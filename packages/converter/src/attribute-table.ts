@@ -37,7 +37,7 @@ export type AttributeRow<Context> = {
     readonly needs?: readonly [string, ...string[]]
     /** Returns whether the run can have the attribute at all. Without this function, every run can. */
     readonly applies?: (context: Context) => boolean
-    /** The condition under which the attribute is missing. It is printed in `docs/telemetry.md`. */
+    /** The condition under which the attribute is missing. It is printed in `docs/reference/telemetry.md`. */
     readonly absent: string
   }
 }[AttributeType]

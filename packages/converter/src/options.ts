@@ -1,6 +1,6 @@
 /**
  * The options of the conversion. `optionTable` describes each one; validation, command-line flags and
- * `docs/telemetry.md` are derived from it.
+ * `docs/reference/telemetry.md` are derived from it.
  */
 export interface ConvertOptions {
   /** The `service.name` of all resources. Default: the project's name. */

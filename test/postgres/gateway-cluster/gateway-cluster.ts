@@ -5,20 +5,21 @@ import { type Nginx, startNginx } from '../../proxies/nginx.ts'
 import { KillablePostgres } from '../postgres-server.ts'
 import { GatewayHost } from './gateway-host.ts'
 
-/** As many as in the configuration of nginx in docs/operations.md. */
+/** As many as in the configuration of nginx in docs/guides/operations.md. */
 const HOSTS = 4
 
 const operationsPage = join(
   dirname(createRequire(import.meta.url).resolve('@penstock/cli/package.json')),
-  '../../docs/operations.md',
+  '../../docs/guides/operations.md',
 )
 
-/** Returns the nginx configuration for several hosts in docs/operations.md, with the ports of this run. */
+/** Returns the nginx configuration for several hosts in docs/guides/operations.md, with the ports of this run. */
 function configFromOperationsPage(gatewayPorts: readonly number[], port: number): string {
   const snippet = /```nginx\n(upstream penstock_hosts [\s\S]*?)```/.exec(readFileSync(operationsPage, 'utf8'))?.[1]
-  if (snippet === undefined) throw new Error('docs/operations.md has no nginx configuration of several hosts')
+  if (snippet === undefined) throw new Error('docs/guides/operations.md has no nginx configuration of several hosts')
   const servers = snippet.split(/gateway-\d\.example\.com:4318/)
-  if (servers.length !== gatewayPorts.length + 1) throw new Error(`docs/operations.md has ${servers.length - 1} hosts`)
+  if (servers.length !== gatewayPorts.length + 1)
+    throw new Error(`docs/guides/operations.md has ${servers.length - 1} hosts`)
   const addressed = servers.map((part, index) => (index === 0 ? part : `127.0.0.1:${gatewayPorts[index - 1]}${part}`))
   return addressed.join('').replace('listen 4318;', `listen 127.0.0.1:${port};`)
 }

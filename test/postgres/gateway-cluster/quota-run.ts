@@ -16,7 +16,7 @@ export interface QuotaRunResult {
   readonly answers: Readonly<Record<number, number>>
 }
 
-/** The bound in docs/gateway.md. */
+/** The bound in docs/guides/gateway.md. */
 const BOUND_SECONDS = 20
 const FIRST_NUMBER = 30_000_000
 

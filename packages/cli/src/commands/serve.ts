@@ -17,7 +17,7 @@ REST API with its users, groups, projects and tokens, the intake of pipelines, a
 recorded pipelines; any number of workers can share a database. observe is only the console, the queries over ClickHouse and the API of
 gateways on other hosts; any number of them can share a database with the gateways.
 
-Settings are read from variables or a JSON file; docs/configuration.md lists them. The first start prints a sign-in link of the
+Settings are read from variables or a JSON file; docs/reference/configuration.md lists them. The first start prints a sign-in link of the
 console, an Admin API key and an administrator's token; they are not shown again. On SIGTERM, the service reports not ready, closes
 its ports after a delay, and answers the requests in progress. On SIGINT, it closes its ports immediately. SIGHUP is ignored.
 

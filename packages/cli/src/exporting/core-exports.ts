@@ -34,7 +34,7 @@ const DIGEST_CHARACTERS = 16
 /**
  * Returns the listener that enqueues each pipeline in the transaction that records it in the core. A pipeline is
  * exported under the project in which it was recorded, even if the record names another one. Its trace is one that no
- * other project writes to (docs/decisions/0014-ids-of-projects.md).
+ * other project writes to (docs/contributing/decisions/0014-ids-of-projects.md).
  */
 export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
   const listener: EventListener = {

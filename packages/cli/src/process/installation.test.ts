@@ -28,8 +28,8 @@ test('the versions are those of the manifest, of set-up and of CI', () => {
   expect(testedNodes.map(({ major }) => major)).toContain(Number(pinned))
 })
 
-test('docs/installing.md has one row for each tested version', () => {
-  const page = readFileSync(join(root, 'docs/installing.md'), 'utf8')
+test('docs/guides/installing.md has one row for each tested version', () => {
+  const page = readFileSync(join(root, 'docs/guides/installing.md'), 'utf8')
   const rows = [...page.matchAll(/^\| Node (\d+)\S* \| (.*) \|$/gm)].map(([, major, tested]) => ({
     major: Number(major),
     tested,

@@ -25,7 +25,7 @@ export function readInstallationKind(file: URL): InstallationKind {
 /** The oldest Node that the program runs on. It is also `engines` of the packages. */
 export const oldestNode = '20.19.0'
 
-/** The major versions of Node with which CI runs tests, and what it runs. docs/installing.md has the same table. */
+/** The major versions of Node with which CI runs tests, and what it runs. docs/guides/installing.md has the same table. */
 export const testedNodes = [
   { major: 20, tested: 'all tests' },
   {

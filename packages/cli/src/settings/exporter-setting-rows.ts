@@ -48,7 +48,7 @@ export const exporterSettingRows = {
     'PENSTOCK_SOURCES',
     text,
     undefined,
-    'Sources outside the core, by name: a JSON file, or the object itself in the settings file. [export.md](export.md) describes the format. Unset: none.',
+    'Sources outside the core, by name: a JSON file, or the object itself in the settings file. [export.md](../guides/export.md) describes the format. Unset: none.',
     { secret: true },
   ),
   'exporter.concurrency': row(

@@ -20,7 +20,7 @@ import {
 
 /**
  * Every setting of `penstock serve`: key in the file, variable, form, default.
- * docs/configuration.md is generated from it.
+ * docs/reference/configuration.md is generated from it.
  */
 export const settingTable = {
   serviceName: row(

@@ -37,7 +37,7 @@ export interface MetricRow {
   readonly onReexport: boolean
   /** The fields of a pipeline hook that the metric is measured from; one of them is enough. */
   readonly needs?: readonly [string, ...string[]]
-  /** The condition under which the metric is emitted. It is printed in `docs/telemetry.md`. */
+  /** The condition under which the metric is emitted. It is printed in `docs/reference/telemetry.md`. */
   readonly emitted: string
 }
 

@@ -40,7 +40,7 @@ export interface ChangeSettings<Tx extends ChangeTx> {
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
  *   before its turn; `unavailable` if its files are missing; `storage_full` if the change exceeds the storage limit; the errors of
  *   `change` and of its function
- * @see docs/decisions/0015-changes-of-repositories.md
+ * @see docs/contributing/decisions/0015-changes-of-repositories.md
  */
 export function changeRepository<Tx extends ChangeTx, Result>(
   context: RepositoryContext,

@@ -29,7 +29,7 @@ export const repositoryNameOf = ({ kind, id }: RepositoryKey): string => `${dire
 /**
  * Returns an id for a new object with a repository, before its rows are stored. No id is returned twice.
  *
- * @see docs/decisions/0015-changes-of-repositories.md
+ * @see docs/contributing/decisions/0015-changes-of-repositories.md
  */
 export const nextRepositoryId = ({ db }: Pick<RepositoryContext, 'db'>, kind: 'snippet'): Promise<number> =>
   db.write((tx) => nextIid({ db: tx }, 'instance', kind))

@@ -36,7 +36,7 @@ interface HeldLock {
  * named by the token.
  *
  * @throws DomainError `conflict` if the lock is not acquired within `waitMs`
- * @see docs/decisions/0011-locks-of-repositories.md
+ * @see docs/contributing/decisions/0011-locks-of-repositories.md
  */
 export async function withRepositoryLock<Result>(
   context: RepositoryContext,

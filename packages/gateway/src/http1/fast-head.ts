@@ -64,7 +64,7 @@ const framings: ReadonlyMap<string, Framing> = new Map<string, Framing>([
  * consists of `POST <path> HTTP/1.1`, one Host, one Content-Length, at most one Connection, which is `keep-alive` or `close`, and
  * headers that do not concern the framing. Values are not empty, and have only visible ASCII characters, spaces and tabs.
  *
- * @see docs/decisions/0019-fast-path.md
+ * @see docs/contributing/decisions/0019-fast-path.md
  */
 export function readFastHead(bytes: Buffer): FastHead | undefined {
   const limit = Math.min(bytes.length, MAX_HEAD_BYTES)

@@ -81,7 +81,7 @@ interface HeaderBlock {
  * accepts priorities. A fault of the client ends the stream or the connection as RFC 9113 demands.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9113.html
- * @see docs/decisions/0021-http2-without-node.md
+ * @see docs/contributing/decisions/0021-http2-without-node.md
  */
 export class ServerSession implements StreamOutput {
   readonly monotonicMs: () => number

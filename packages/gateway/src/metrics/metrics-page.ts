@@ -3,7 +3,7 @@ import { instruments } from './instruments.ts'
 
 const aggregationText = { sum: 'sum', min: 'least', max: 'greatest' }
 
-/** Returns the whole of docs/gateway-metrics.md, with every instrument. */
+/** Returns the whole of docs/reference/gateway-metrics.md, with every instrument. */
 export function metricsPage(): string {
   const rows = Object.entries(instruments).map(([name, { kind, unit, labels, description, aggregation }]) => [
     code(name),

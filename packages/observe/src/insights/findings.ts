@@ -40,7 +40,7 @@ export interface FindingSubjects {
   readonly flaky: readonly FlakySubject[]
 }
 
-/** Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules. */
+/** Returns the statements about a range that their rules find true, the most important first. docs/guides/observe.md lists the rules. */
 export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, range: FindingRange): Finding[] {
   const passedRuns = passed(runs)
   return [

@@ -78,7 +78,7 @@ export type FindingPart =
   | { readonly count: number }
   | { readonly day_ns: string }
 
-/** A statement that a rule of the service found true. docs/observe.md lists the rules. */
+/** A statement that a rule of the service found true. docs/guides/observe.md lists the rules. */
 export interface Finding {
   readonly rule: string
   readonly parts: readonly FindingPart[]

@@ -1,4 +1,4 @@
-/** The answers of the management API that the pages read; docs/openapi.json describes them. Times are RFC 3339 in UTC. */
+/** The answers of the management API that the pages read; docs/reference/openapi.json describes them. Times are RFC 3339 in UTC. */
 
 export const signals = ['traces', 'metrics', 'logs', 'profiles'] as const
 export type Signal = (typeof signals)[number]

@@ -9,7 +9,7 @@ import { tierSettings } from './tier-settings.ts'
 
 /**
  * Every application setting: its type, default, bounds, companions and former names, and whether the service acts on it.
- * docs/settings.md is generated from it. The order is that of the record and of error messages.
+ * docs/reference/settings.md is generated from it. The order is that of the record and of error messages.
  */
 export const settingTable = {
   ...amountSettings,

@@ -11,7 +11,7 @@ const MAX_NAMES = 2
 
 /**
  * Returns the sentence about the durations of a comparison: how much longer the later side took, and which job explains it. Returns nothing
- * if a duration is unknown. docs/console-pages.md states the rule.
+ * if a duration is unknown. docs/guides/console-pages.md states the rule.
  */
 export function durationSentence({ a, b, base, jobs }: Comparison): SentencePart[] {
   const secondsOfA = secondsOfNs(a.duration_ns)
