@@ -10,12 +10,19 @@ import { caseNames } from './fixtures.ts'
 const root = join(import.meta.dirname, '..')
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-/** The arguments of `npx penstock` in the README. `export` is left out, because it needs a server. */
-const commands = [...read('README.md').matchAll(/^npx penstock (.+)$/gm)]
+const pagesWithCommands = ['README.md', 'docs/guides/tour.md', 'docs/guides/converting.md']
+
+/** The arguments of `npx penstock` in these pages. `export` is left out, because it needs a server. */
+const commands = pagesWithCommands
+  .flatMap((page) => [...read(page).matchAll(/^npx penstock (.+)$/gm)])
   .map(([, args = '']) => args.split(/\s+/))
   .filter(([name]) => name !== 'export')
 
-describe('commands of the README', () => {
+test('the README has at most 200 lines', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200)
+})
+
+describe('commands of the README and of the tours', () => {
   let directory: string
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'penstock-readme-'))

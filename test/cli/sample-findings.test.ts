@@ -37,7 +37,7 @@ async function findingsAt(nowMs: number): Promise<Finding[]> {
   return JSON.parse(Buffer.from(answer!.json).toString()).findings
 }
 
-/** The rules that README.md describes for the sample workspace, with the names in their sentences. */
+/** The rules that docs/guides/tour.md describes for the sample workspace, with the names in their sentences. */
 const described = [
   ['slower_yesterday', 'image', 'mossgate/shop/checkout'],
   ['slow_drift', expect.stringMatching(/^browser \d\/4$/), 'mossgate/shop/storefront'],
@@ -51,7 +51,7 @@ test.each([
   ['a Thursday evening', Date.UTC(2026, 2, 5, 20, 40), '2026-02-27'],
   ['a Saturday night', Date.UTC(2026, 2, 7, 22, 45), '2026-02-27'],
 ])(
-  'on %s Insights finds in the sample workspace what README.md says',
+  'on %s Insights finds in the sample workspace what the tour says',
   { timeout: 300_000 },
   async (_, nowMs, badDay) => {
     const findings = await findingsAt(nowMs)

@@ -96,9 +96,9 @@ testWithCurl(
   },
 )
 
-testWithCurl('README.md, docs/guides/graphql.md: the sample workspace is as they describe it', async () => {
-  const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
-  const tours = shellBlocks('README.md', '## A tour of the gateway')
+testWithCurl('docs/guides/tour.md, docs/guides/graphql.md: the sample workspace is as they describe it', async () => {
+  const blocks = shellBlocks('docs/guides/tour.md', '### The sample workspace', '## The gateway')
+  const tours = [...shellBlocks('README.md', '## A tour of the gateway'), ...shellBlocks('docs/guides/tour.md')]
   const guide = shellBlocks('docs/guides/graphql.md', '## Ten minutes', '## The endpoint')
   expect([blocks.length, guide.length]).toEqual([2, 4])
   await using directory = await temporaryDirectory()

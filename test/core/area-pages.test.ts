@@ -110,7 +110,7 @@ const pages: Readonly<Record<string, Check>> = {
 
 for (const [page, check] of Object.entries(pages)) {
   testWithCurl(`the commands of ${page} work as documented`, async () => {
-    const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
+    const tour = shellBlocks('docs/guides/tour.md', '## A tour of the core', '### The sample workspace')
     const functions = ['api', 'id'].map((name) => shellFunction(tour, name)).join('')
     const blocks = shellBlocks(page)
     expect(blocks.length).toBeGreaterThan(0)

@@ -10,7 +10,7 @@ const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.m
 testWithCurl(
   'the commands of the core tour, the first steps and the GraphQL introduction work as documented',
   async () => {
-    const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
+    const tour = shellBlocks('docs/guides/tour.md', '## A tour of the core', '### The sample workspace')
     const firstSteps = shellBlocks('docs/guides/core.md', '## First steps', '## Calling the API')
     const record = shellBlocks('docs/guides/core.md', '## Pipelines', '### What a record contains')
     const [first = '', json = '', changes = ''] = shellBlocks(

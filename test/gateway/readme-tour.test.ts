@@ -6,7 +6,7 @@ import { ADMIN_KEY, startGateway } from './running-gateway.ts'
 const BORDER = '\n---- next block ----\n'
 
 testWithCurl('README.md: the commands of the gateway tour print what the page says', async () => {
-  const blocks = shellBlocks('README.md', '## A tour of the gateway', '### A collector behind it')
+  const blocks = shellBlocks('README.md', '## A tour of the gateway', '## Where to go next')
   expect(blocks).toHaveLength(6)
   const gateway = await startGateway()
 

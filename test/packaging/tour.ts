@@ -12,7 +12,7 @@ export interface RunningService {
 
 /** Runs the README's tour of the gateway: a request without a token is refused, one with a token is accepted and stored. */
 export async function tourGateway(service: RunningService): Promise<void> {
-  const blocks = shellBlocks('README.md', '## A tour of the gateway', '### A collector behind it')
+  const blocks = shellBlocks('README.md', '## A tour of the gateway', '## Where to go next')
   expect(blocks).toHaveLength(6)
   // The store writes accepted telemetry some milliseconds later.
   const script = blocks.map((block) => block.replace(/^obs '.*traces\?service=tour'/m, 'sleep 1\n$&')).join('echo\n')
@@ -30,9 +30,9 @@ export async function tourGateway(service: RunningService): Promise<void> {
   expect(readiness).toMatchObject({ clients: [{ reason: 'missing', signal: 'traces' }] })
 }
 
-/** Runs the README's tour of the core. */
+/** Runs the tour of the core. */
 export async function tourCore(service: RunningService): Promise<void> {
-  const [requests = ''] = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
+  const [requests = ''] = shellBlocks('docs/guides/tour.md', '## A tour of the core', '### The sample workspace')
   const script = requests.replaceAll('http://127.0.0.1:8080', service.coreUrl)
   const { exitCode, stdout } = await runAgainst(service, script, { PRIVATE_TOKEN: service.rootToken })
   expect(exitCode).toBe(0)

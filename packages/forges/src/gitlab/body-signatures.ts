@@ -245,7 +245,7 @@ export function capturedBody(values: JsonObject): unknown {
 }
 
 const withoutJobs = (id: unknown): string =>
-  `fetch .../pipelines/${numeral(id)}/jobs?include_retried=true and .../pipelines/${numeral(id)}/bridges and give ${bundle} (the README has the commands), or use penstock backfill, which fetches all of it`
+  `fetch .../pipelines/${numeral(id)}/jobs?include_retried=true and .../pipelines/${numeral(id)}/bridges and give ${bundle} (docs/guides/converting.md has the commands), or use penstock backfill, which fetches all of it`
 
 /** Returns an id as digits, or a fixed phrase if it is not an integer, because messages must not repeat texts of the body. */
 function numeral(id: unknown): string {
