@@ -8,17 +8,32 @@ import type { RunningGateway } from './gateway/running-gateway.ts'
 
 /** Returns the code blocks of one language in a page, or in the part of it that begins with `from` and ends before `to`. */
 export function codeBlocks(page: string, language: string, from = '', to?: string): string[] {
-  const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8')
+  const text = readPage(page)
   const start = text.indexOf(from)
   const end = to === undefined ? text.length : text.indexOf(to, start)
   if (start === -1 || end === -1) throw new Error(`${page} has no part from ${from} to ${to}`)
+  return fencedBlocks(text.slice(start, end), language)
+}
+
+const readPage = (page: string): string => readFileSync(join(import.meta.dirname, '..', page), 'utf8')
+
+function fencedBlocks(text: string, language: string): string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
-  return [...text.slice(start, end).matchAll(fenced)].map(([, block = '']) => block)
+  return [...text.matchAll(fenced)].map(([, block = '']) => block)
 }
 
 /** Returns the `sh` code blocks of a page, or of the part of it that begins with `from` and ends before `to`. */
 export function shellBlocks(page: string, from = '', to?: string): string[] {
   return codeBlocks(page, 'sh', from, to)
+}
+
+/** Returns the `sh` code blocks of the section with this heading of the second level. */
+export function sectionBlocks(page: string, heading: string): string[] {
+  const text = readPage(page)
+  const start = text.indexOf(`\n## ${heading}\n`)
+  if (start === -1) throw new Error(`${page} has no section ${heading}`)
+  const next = text.indexOf('\n## ', start + 1)
+  return fencedBlocks(text.slice(start, next === -1 ? text.length : next), 'sh')
 }
 
 /** Returns the commands `curl …` of some blocks, and `obs …`, which is curl with an API key, each with its continuation lines. */

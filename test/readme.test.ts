@@ -91,6 +91,22 @@ const pagesWithForeignFiles = [
   'test/graphql/operations/operations.md',
 ]
 
+/** Returns the anchors of the headings of a page, as GitHub makes them. */
+function anchorsOn(page: string): string[] {
+  const headings = [
+    ...read(page)
+      .replaceAll(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ]
+  return headings.map(([, heading = '']) =>
+    heading
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
 describe.each(pages)('%s', (page) => {
   const text = read(page).replaceAll(/https?:[^)\s]*/g, '')
   const namesOwnFiles = !pagesWithForeignFiles.includes(page)
@@ -98,6 +114,14 @@ describe.each(pages)('%s', (page) => {
   test('links lead to existing files', () => {
     const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)
     expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
+  })
+
+  test('links to sections lead to existing headings', () => {
+    const links = [...text.matchAll(/\]\(([^)\s#]*\.md)?#([^)]+)\)/g)]
+    const isHeading = (target: string, anchor: string): boolean =>
+      anchorsOn(target === '' ? page : join(dirname(page), target)).includes(anchor)
+    const broken = links.filter(([, target = '', anchor = '']) => !isHeading(target, anchor))
+    expect(broken.map(([link]) => link)).toEqual([])
   })
 
   if (namesOwnFiles)
