@@ -1,7 +1,7 @@
 // Joins the built packages and their dependencies into the few files of packages/cli/dist/bundle, from which `penstock` starts with a
 // third of the processor time that the separate modules take. Native modules stay outside. Skipped if nothing was built since the last time.
 // packages.json in the same directory lists the packages that were joined, and those that must be installed beside it.
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -83,7 +83,7 @@ async function bundle() {
  * starts them, and the migrations. They keep their names.
  */
 function entries() {
-  const threads = built.filter((path) => /-(worker|thread)\.js$/.test(path))
+  const threads = built.filter((path) => /-(worker|thread)\.js$/.test(path) && hasSource(path))
   const migrations = built.filter((path) => /^core\/dist\/migrations\/\d[^.]+\.js$/.test(path))
   return {
     main: join(packages, 'cli/dist/main.js'),
@@ -123,6 +123,11 @@ function* filesBelow(parent, path = '') {
     else if (entry.isDirectory() && !['node_modules', 'src', 'bundle', 'test-types'].includes(entry.name))
       yield* filesBelow(parent, name)
   }
+}
+
+/** Returns whether a built file is no leftover of a source that moved. */
+function hasSource(path) {
+  return existsSync(join(packages, path.replace('/dist/', '/src/').replace(/js$/, 'ts')))
 }
 
 function isCode(path) {
