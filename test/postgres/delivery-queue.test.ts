@@ -1,5 +1,5 @@
 import { temporarySchema } from '@penstock/testkit'
-import { describeQueue } from '../../packages/delivery/src/queue.case.ts'
+import { describeQueue } from '../../packages/delivery/src/queue/queue.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 
 describeWithPostgres('PostgreSQL', (serverUrl) => {

@@ -1,11 +1,12 @@
-export { type AddressPolicy, findBlockReason } from './address-guard.ts'
-export { notGlobalReason } from './address-rules.ts'
-export { AllowedHostError, AllowedHosts, hostOf } from './allowed-hosts.ts'
-export type { CircuitPolicy } from './circuit.ts'
-export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
-export * from './delivery.ts'
-export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'
-export { drainErrors } from './drain-errors.ts'
+export type { CircuitPolicy } from './queue/circuit.ts'
+export { type DeliveryTables, deliveryMigrations } from './queue/deliveries.ts'
+export * from './queue/delivery.ts'
+export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './queue/drain.ts'
+export { drainErrors } from './queue/drain-errors.ts'
+export * from './queue/queue.ts'
+export { type AddressPolicy, findBlockReason } from './sending/address-guard.ts'
+export { notGlobalReason } from './sending/address-rules.ts'
+export { AllowedHostError, AllowedHosts, hostOf } from './sending/allowed-hosts.ts'
 export {
   defaultHttpClientLimits,
   HttpClient,
@@ -13,7 +14,7 @@ export {
   type HttpReply,
   type HttpRequest,
   type NetworkFailure,
-} from './http-client.ts'
+} from './sending/http-client.ts'
 export {
   type Dead,
   type Delivered,
@@ -22,10 +23,9 @@ export {
   outcomeOfFailure,
   outcomeOfReply,
   type Retry,
-} from './outcome.ts'
-export * from './queue.ts'
-export { nextAttemptAt, type RetryPolicy } from './retry.ts'
-export { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
+} from './sending/outcome.ts'
+export { nextAttemptAt, type RetryPolicy } from './sending/retry.ts'
+export { MAX_RETRY_AFTER_MS, retryAfterMs } from './sending/retry-after.ts'
 export {
   type Aborted,
   type Delivery,
@@ -33,4 +33,4 @@ export {
   type RetryContext,
   type RetryNotice,
   sendWithRetry,
-} from './send-with-retry.ts'
+} from './sending/send-with-retry.ts'

@@ -1,5 +1,6 @@
 import { Gate } from '@penstock/testkit'
 import { expect, test } from 'vitest'
+import type { Outcome } from '../sending/outcome.ts'
 import {
   accepted,
   all,
@@ -17,7 +18,6 @@ import {
   until,
   untilCounts,
 } from './draining.harness.ts'
-import type { Outcome } from './outcome.ts'
 
 newQueueForEachTest()
 

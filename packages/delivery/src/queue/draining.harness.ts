@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type Db, migrate, openSqlite } from '@penstock/db'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach } from 'vitest'
+import type { Outcome } from '../sending/outcome.ts'
 import { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 import { Drain, type DrainOptions, type Send } from './drain.ts'
-import type { Outcome } from './outcome.ts'
 import { DeliveryQueue } from './queue.ts'
 
 /** Outcomes for the tests. Each test has a drain on a new queue. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Outcome } from '../sending/outcome.ts'
 import {
   afterFailure,
   afterOutcomes,
@@ -7,7 +8,6 @@ import {
   isOnProbation,
   untriedCircuit,
 } from './circuit.ts'
-import type { Outcome } from './outcome.ts'
 
 const policy: CircuitPolicy = { failuresToOpen: 3, baseMs: 1_000, capMs: 60_000 }
 const afterFailures = (count: number, retryAfterMs = 0) =>

@@ -1,4 +1,4 @@
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from '../sending/outcome.ts'
 
 /** The policy that decides when a failing lane is paused, and for how long. */
 export interface CircuitPolicy {

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
+import type { Outcome } from '../sending/outcome.ts'
+import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from '../sending/retry.ts'
 import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
 import { POISON_AFTER_ABANDONED } from './deliveries.ts'
 import type { ClaimedDelivery, OpenLane, Settlement } from './delivery.ts'
 import { type LaneState, LaneStates } from './lane-states.ts'
-import type { Outcome } from './outcome.ts'
 import { type PlaceRules, Places } from './places.ts'
 import type { DeliveryQueue } from './queue.ts'
-import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 /** The result of one delivery of a batch. The next claim returns `progress` to the sender. */
 export interface Attempt {

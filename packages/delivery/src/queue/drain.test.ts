@@ -2,6 +2,7 @@ import { QueueFullError } from '@penstock/db'
 import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Outcome } from '../sending/outcome.ts'
 import type { ClaimedDelivery } from './delivery.ts'
 import {
   accepted,
@@ -21,7 +22,6 @@ import {
   until,
   untilCounts,
 } from './draining.harness.ts'
-import type { Outcome } from './outcome.ts'
 
 newQueueForEachTest()
 
