@@ -45,7 +45,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   'packages/gateway/src/tokens/token-changes.ts: old.expires_at_ms - old.created_at_ms': 'token',
   'packages/http/src/answers/unread-answers.ts: b.progressMs < a.progressMs': 'named',
   'packages/http/src/answers/unread-answers.ts: this.#limits.nowMs() - oldest.progressMs': 'named',
-  'packages/http/src/upload-space.ts: Date.now() - found.mtimeMs': 'stored',
+  'packages/http/src/bodies/upload-space.ts: Date.now() - found.mtimeMs': 'stored',
   'packages/observe/src/store/arrival-store.ts: nowMs < last.started_ms + SLICE_MS': 'stored',
   'packages/observe/src/store/arrival-store.ts: nowMs >= last.started_ms': 'stored',
   'packages/rest/src/auth/oauth-authorize.ts: clock.nowMs() - signedInAtMs': 'token',

@@ -1,9 +1,18 @@
 export { BuildQueue, TooManyAnswers } from './answers/build-queue.ts'
 export { JsonAnswer } from './answers/json-answer.ts'
 export { UnreadAnswers, type UnreadLimits } from './answers/unread-answers.ts'
-export type { RefusalForm } from './broken-request.ts'
-export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
-export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
+export { MalformedForm } from './bodies/malformed-form.ts'
+export type { FormRules } from './bodies/read-body.ts'
+export { ClientGone, defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './bodies/read-json.ts'
+export { type FormEntry, isStoredFile, type StoredFile, type UploadedFile } from './bodies/read-multipart.ts'
+export { type RequestErrorKind, RequestProblem } from './bodies/request-problem.ts'
+export { TooManyUploads, UploadSpace } from './bodies/upload-space.ts'
+export { urlEncodedEntries } from './bodies/urlencoded.ts'
+export type { RefusalForm } from './listening/broken-request.ts'
+export { type ConnectionLimits, ConnectionTable } from './listening/connection-table.ts'
+export { type Listening, type ListenOptions, listen } from './listening/listen.ts'
+export { listenerFull } from './listening/listener-full.ts'
+export { type CaptchaAnswer, captchaAnswerIn } from './routes/captcha.ts'
 export {
   bearerTokenIn,
   cookieIn,
@@ -14,17 +23,10 @@ export {
   sessionCookieName,
   sessionSecretIn,
   singleParameter,
-} from './credentials.ts'
-export { Html, html } from './html.ts'
-export { type Listening, type ListenOptions, listen } from './listen.ts'
-export { listenerFull } from './listener-full.ts'
-export { MalformedForm } from './malformed-form.ts'
-export { type ApiDescription, openApiDocument } from './openapi.ts'
-export type { FormRules } from './read-body.ts'
-export { ClientGone, defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
-export { type FormEntry, isStoredFile, type StoredFile, type UploadedFile } from './read-multipart.ts'
-export { factsIn } from './request-facts.ts'
-export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
+} from './routes/credentials.ts'
+export { Html, html } from './routes/html.ts'
+export { type ApiDescription, openApiDocument } from './routes/openapi.ts'
+export { factsIn } from './routes/request-facts.ts'
 export {
   type Admitted,
   guarded,
@@ -40,8 +42,6 @@ export {
   type ServedRoute,
   unguarded,
   withPathParameters,
-} from './route.ts'
-export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './serve-routes.ts'
-export { readStaticFiles, type StaticFile } from './static-files.ts'
-export { TooManyUploads, UploadSpace } from './upload-space.ts'
-export { urlEncodedEntries } from './urlencoded.ts'
+} from './routes/route.ts'
+export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './routes/serve-routes.ts'
+export { readStaticFiles, type StaticFile } from './routes/static-files.ts'

@@ -1,4 +1,4 @@
-import { ClientGone } from '../read-json.ts'
+import { ClientGone } from '../bodies/read-json.ts'
 
 /** The number of long answers that are built at the same time. Each may hold the texts that it has read. */
 const MAX_BUILDING = 2

@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { silentLog, TrustedProxies } from '@penstock/runtime'
 import { afterEach, expect, test } from 'vitest'
-import { type Listening, listen } from '../listen.ts'
-import { type Route, unguarded } from '../route.ts'
-import { serveRoutes } from '../serve-routes.ts'
+import { type Listening, listen } from '../listening/listen.ts'
+import { type Route, unguarded } from '../routes/route.ts'
+import { serveRoutes } from '../routes/serve-routes.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 const MIB = 1024 * 1024

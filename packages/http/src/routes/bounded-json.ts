@@ -1,7 +1,7 @@
 import { heaviestMember, MAX_ANSWER_BYTES } from '@penstock/json'
-import { RequestProblem } from '../request-problem.ts'
-import type { Reply } from '../route.ts'
-import { JsonAnswer } from './json-answer.ts'
+import { JsonAnswer } from '../answers/json-answer.ts'
+import { RequestProblem } from '../bodies/request-problem.ts'
+import type { Reply } from './route.ts'
 
 /**
  * Writes the JSON of a reply, in several turns of the event loop if it is long. Other replies are returned as they are.

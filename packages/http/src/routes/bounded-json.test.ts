@@ -1,10 +1,10 @@
 import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { silentLog } from '@penstock/runtime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Listening, listen } from '../listen.ts'
-import { RequestProblem } from '../request-problem.ts'
-import { type Reply, type Route, unguarded } from '../route.ts'
-import { serveRoutes } from '../serve-routes.ts'
+import { RequestProblem } from '../bodies/request-problem.ts'
+import { type Listening, listen } from '../listening/listen.ts'
+import { type Reply, type Route, unguarded } from './route.ts'
+import { serveRoutes } from './serve-routes.ts'
 
 /** JSON writes each character with six bytes. */
 const longText = '\u0001'.repeat(600_000)

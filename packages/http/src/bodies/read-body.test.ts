@@ -1,12 +1,12 @@
 import { silentLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Listening, listen } from './listen.ts'
+import { type Listening, listen } from '../listening/listen.ts'
+import { type Route, unguarded } from '../routes/route.ts'
+import { serveRoutes } from '../routes/serve-routes.ts'
 import { MalformedForm } from './malformed-form.ts'
 import type { UploadedFile } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
-import { type Route, unguarded } from './route.ts'
-import { serveRoutes } from './serve-routes.ts'
 
 const route = (method: 'POST' | 'DELETE'): Route<undefined, undefined> => ({
   method,

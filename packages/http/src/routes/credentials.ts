@@ -1,4 +1,4 @@
-import { MalformedForm } from './malformed-form.ts'
+import { MalformedForm } from '../bodies/malformed-form.ts'
 
 /** The headers of a request, with names in lower case, as Node provides them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
-import type { FormRules } from './read-body.ts'
-import type { FormEntry } from './read-multipart.ts'
+import type { FormRules } from '../bodies/read-body.ts'
+import type { FormEntry } from '../bodies/read-multipart.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

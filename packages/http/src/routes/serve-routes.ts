@@ -6,13 +6,14 @@ import type { RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, subscriberOf, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
-import { answerStream, SHORT_ANSWER_BYTES } from './answers/answer-stream.ts'
-import { withBoundedJson } from './answers/bounded-json.ts'
-import { UnreadAnswers } from './answers/unread-answers.ts'
-import { type Body, groupByName, readBody } from './read-body.ts'
-import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
+import { answerStream, SHORT_ANSWER_BYTES } from '../answers/answer-stream.ts'
+import { UnreadAnswers } from '../answers/unread-answers.ts'
+import { type Body, groupByName, readBody } from '../bodies/read-body.ts'
+import { ClientGone, defaultJsonLimits, readJson } from '../bodies/read-json.ts'
+import { type RequestErrorKind, RequestProblem } from '../bodies/request-problem.ts'
+import type { UploadSpace } from '../bodies/upload-space.ts'
+import { withBoundedJson } from './bounded-json.ts'
 import { RequestFailureLog } from './request-failure-log.ts'
-import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import {
   type Admitted,
   type Content,
@@ -23,7 +24,6 @@ import {
   type ServedRoute,
 } from './route.ts'
 import { RouteIndex } from './route-index.ts'
-import type { UploadSpace } from './upload-space.ts'
 
 export interface ServeOptions {
   /** Turns every error into a response in the API's format: `RequestProblem`, and what guards and handlers throw. */

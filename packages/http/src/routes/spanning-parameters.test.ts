@@ -1,6 +1,6 @@
 import { silentLog } from '@penstock/runtime'
 import { expect, onTestFinished, test } from 'vitest'
-import { listen } from './listen.ts'
+import { listen } from '../listening/listen.ts'
 import { openApiDocument } from './openapi.ts'
 import { unguarded } from './route.ts'
 import { serveRoutes } from './serve-routes.ts'
