@@ -4,7 +4,7 @@ import { type Db, isUnavailable, migrate, openDatabase, openPostgres, type Postg
 import { type TemporaryDatabase, temporarySchema } from '@penstock/testkit'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { describeDb } from '../../packages/db/src/db.case.ts'
+import { describeDb } from '../../packages/db/src/port/db.case.ts'
 import { describeTextSearch } from '../../packages/db/src/search/text-search.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 import { Relay } from './relay.ts'

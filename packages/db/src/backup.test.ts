@@ -5,8 +5,8 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backup } from './backup.ts'
-import type { Db } from './db.ts'
-import { openSqlite } from './sqlite.ts'
+import type { Db } from './port/db.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
 
 interface Tables {
   notes: { id: number; text: string }

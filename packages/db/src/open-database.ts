@@ -1,7 +1,7 @@
-import type { Db } from './db.ts'
-import { openPostgres } from './postgres.ts'
-import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable } from './postgres-errors.ts'
-import { QueueFullError } from './serial-queue.ts'
+import type { Db } from './port/db.ts'
+import { QueueFullError } from './port/serial-queue.ts'
+import { openPostgres } from './postgres/postgres.ts'
+import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable } from './postgres/postgres-errors.ts'
 import {
   isSqliteBrokenReference,
   isSqliteUnavailable,
@@ -9,7 +9,7 @@ import {
   openSqliteReadOnly,
   type ReadOnlyOptions,
   type SqliteOptions,
-} from './sqlite.ts'
+} from './sqlite/sqlite.ts'
 
 /** Returns whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)

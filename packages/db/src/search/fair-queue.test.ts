@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { QueueFullError } from '../serial-queue.ts'
+import { QueueFullError } from '../port/serial-queue.ts'
 import { FairQueue, type FairQueueLimits } from './fair-queue.ts'
 
 /** A queue with tasks that end when the test says so. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { QueueFullError } from '../serial-queue.ts'
+import { QueueFullError } from '../port/serial-queue.ts'
 
 export interface FairQueueLimits {
   /** The number of tasks that run at the same time. */

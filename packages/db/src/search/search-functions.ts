@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3'
-import { folded } from '../folded-text.ts'
+import { folded } from '../rows/folded-text.ts'
 import type { SearchBudget } from './search-budget.ts'
 import { searchTokens } from './search-tokens.ts'
 

@@ -1,8 +1,8 @@
 // The entry point of a thread of searches. It runs statements one at a time, on a connection of its own.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
-import { withStatementCache } from '../statement-cache.ts'
-import { StatementConnection } from '../statement-connection.ts'
+import { withStatementCache } from '../statements/statement-cache.ts'
+import { StatementConnection } from '../statements/statement-connection.ts'
 import { SearchBudget, SearchBudgetError } from './search-budget.ts'
 import { addSearchFunctions } from './search-functions.ts'
 import type { FromSearchThread, SearchThreadData, ToSearchThread } from './search-messages.ts'

@@ -1,4 +1,4 @@
-import { folded } from '../folded-text.ts'
+import { folded } from '../rows/folded-text.ts'
 
 /** The length of the parts of a text that are indexed. Words that are shorter cannot be found by the index. */
 const PART_LENGTH = 3

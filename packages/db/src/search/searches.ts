@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely'
-import type { ReadScope } from '../read-limit.ts'
-import { StatementConnection } from '../statement-connection.ts'
+import type { ReadScope } from '../port/read-limit.ts'
+import { StatementConnection } from '../statements/statement-connection.ts'
 import type { SearchBudget } from './search-budget.ts'
 import type { SearchThreadData } from './search-messages.ts'
 import type { SearchLane } from './text-condition.ts'

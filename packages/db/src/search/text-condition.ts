@@ -1,5 +1,5 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { foldedSql } from '../folded-text.ts'
+import { foldedSql } from '../rows/folded-text.ts'
 import { searchExpression } from './search-tokens.ts'
 
 /** How a statement searches: with an index, or by reading every text that its other conditions admit. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ReadLimitExceeded } from './read-limit.ts'
+import { ReadLimitExceeded } from '../port/read-limit.ts'
 
 /** The error for a server that is unreachable or does not answer. The last statement may have been executed. */
 export class ConnectionError extends Error {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isUnavailable } from './open-database.ts'
+import { isUnavailable } from '../open-database.ts'
 import { openSqlite, type SqliteDb } from './sqlite.ts'
 
 interface Tables {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openSqlite, type SqliteDb } from '../sqlite/sqlite.ts'
 import { Lookup } from './lookup.ts'
-import { openSqlite, type SqliteDb } from './sqlite.ts'
 
 interface Tables {
   labels: { id: number; name: string }

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isBrokenReference, isUnavailable } from '../open-database.ts'
+import { addFolded, folded, foldedSql } from '../rows/folded-text.ts'
+import { RowInsertion } from '../rows/row-insertion.ts'
+import { tableWithId } from '../rows/table-with-id.ts'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
-import { addFolded, folded, foldedSql } from './folded-text.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
-import { isBrokenReference, isUnavailable } from './open-database.ts'
 import { ReadLimitExceeded } from './read-limit.ts'
-import { RowInsertion } from './row-insertion.ts'
-import { tableWithId } from './table-with-id.ts'
 
 interface Tables {
   notes: { id: number; text: string; bytes: number }

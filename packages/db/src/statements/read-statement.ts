@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import type { SqliteStatement } from 'kysely'
-import { admitTexts, type ReadLimit } from './read-limit.ts'
+import { admitTexts, type ReadLimit } from '../port/read-limit.ts'
 
 type Cells = readonly unknown[]
 

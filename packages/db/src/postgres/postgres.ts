@@ -9,18 +9,18 @@ import {
   sql,
 } from 'kysely'
 import type pg from 'pg'
-import { type Db, MAX_PENDING_WRITES } from './db.ts'
-import { DirectExecutor } from './direct-executor.ts'
+import { type Db, MAX_PENDING_WRITES } from '../port/db.ts'
+import { DirectExecutor } from '../port/direct-executor.ts'
+import type { ReadLimit, ReadScope } from '../port/read-limit.ts'
+import { SerialQueue } from '../port/serial-queue.ts'
+import { lockSession } from '../port/session-lock.ts'
+import { sharedCounter } from '../port/shared-counter.ts'
+import { FairQueue } from '../search/fair-queue.ts'
+import { SEARCH_BUDGET_MS, SearchBudgetError } from '../search/search-budget.ts'
+import { type SearchLane, searchLane } from '../search/text-condition.ts'
 import { PostgresListener } from './notice-listener.ts'
 import { Dialect } from './postgres-dialect.ts'
 import { ConnectionError, classifyError, isTimeout } from './postgres-errors.ts'
-import type { ReadLimit, ReadScope } from './read-limit.ts'
-import { FairQueue } from './search/fair-queue.ts'
-import { SEARCH_BUDGET_MS, SearchBudgetError } from './search/search-budget.ts'
-import { type SearchLane, searchLane } from './search/text-condition.ts'
-import { SerialQueue } from './serial-queue.ts'
-import { lockSession } from './session-lock.ts'
-import { sharedCounter } from './shared-counter.ts'
 
 export interface PostgresOptions {
   /** The time limit for a statement. */

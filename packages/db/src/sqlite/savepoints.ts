@@ -7,8 +7,8 @@ import {
   SingleConnectionProvider,
   Transaction,
 } from 'kysely'
-import { DirectExecutor, type SharedDialect } from './direct-executor.ts'
-import type { StatementConnection } from './statement-connection.ts'
+import { DirectExecutor, type SharedDialect } from '../port/direct-executor.ts'
+import type { StatementConnection } from '../statements/statement-connection.ts'
 
 /** Runs each write in a savepoint of the transaction that is open on the connection. */
 export class Savepoints<Tables> {

@@ -15,19 +15,19 @@ import {
   SqliteQueryCompiler,
   ValueNode,
 } from 'kysely'
+import type { Db } from '../port/db.ts'
+import { DirectExecutor } from '../port/direct-executor.ts'
+import type { ReadScope } from '../port/read-limit.ts'
+import { SEARCH_BUDGET_MS, SearchBudget } from '../search/search-budget.ts'
+import { addSearchFunctions } from '../search/search-functions.ts'
+import { type Searches, searchesInThreads, searchesOn } from '../search/searches.ts'
+import { searchLane } from '../search/text-condition.ts'
+import { withStatementCache } from '../statements/statement-cache.ts'
+import { StatementConnection } from '../statements/statement-connection.ts'
 import { Checkpoints } from './checkpoints.ts'
-import type { Db } from './db.ts'
-import { DirectExecutor } from './direct-executor.ts'
 import { GroupedWrites } from './grouped-writes.ts'
 import { isBusy } from './is-busy.ts'
-import type { ReadScope } from './read-limit.ts'
 import { Savepoints } from './savepoints.ts'
-import { SEARCH_BUDGET_MS, SearchBudget } from './search/search-budget.ts'
-import { addSearchFunctions } from './search/search-functions.ts'
-import { type Searches, searchesInThreads, searchesOn } from './search/searches.ts'
-import { searchLane } from './search/text-condition.ts'
-import { withStatementCache } from './statement-cache.ts'
-import { StatementConnection } from './statement-connection.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Takes effect only when the file has no tables yet. */

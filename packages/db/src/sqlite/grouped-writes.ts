@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
 import type { Transaction } from 'kysely'
-import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
+import { MAX_PENDING_WRITES, type WriteOptions } from '../port/db.ts'
+import { QueueFullError, SerialQueue } from '../port/serial-queue.ts'
 import { isBusy } from './is-busy.ts'
 import { type Savepoints, writeAborted } from './savepoints.ts'
-import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
 /** How long a transaction accepts further waiting writes. Each write is done only when the whole group is committed. */
 const GROUP_MS = 10

@@ -1,5 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult, SqliteDatabase } from 'kysely'
-import type { ReadLimit } from './read-limit.ts'
+import type { ReadLimit } from '../port/read-limit.ts'
 import { ReadStatement } from './read-statement.ts'
 
 /** Runs statements on an SQLite connection. Each is done when the call returns, because better-sqlite3 is synchronous. */

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { describeDb } from './db.case.ts'
-import type { Db } from './db.ts'
-import { isUnavailable } from './open-database.ts'
+import { isUnavailable } from '../open-database.ts'
+import { describeDb } from '../port/db.case.ts'
+import type { Db } from '../port/db.ts'
 import { openSqlite } from './sqlite.ts'
 
 interface Tables {

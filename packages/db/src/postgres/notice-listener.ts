@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { ListenOptions, NoticeListener } from './db.ts'
+import type { ListenOptions, NoticeListener } from '../port/db.ts'
 
 /** The wait before the first attempt to connect again. It doubles with each failure, up to `MAX_DELAY_MS`. */
 const FIRST_DELAY_MS = 200
