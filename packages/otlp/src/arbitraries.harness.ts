@@ -16,7 +16,7 @@ import type {
   Span,
   SpanEvent,
   SpanLink,
-} from './types.ts'
+} from './model/types.ts'
 
 // Arbitraries of all values that the model can contain, within its ranges. Texts are well formed.
 

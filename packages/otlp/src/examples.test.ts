@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decodeMessage } from './decode-request.ts'
-import { encodeMessage } from './encode-message.ts'
-import type { Message } from './field.ts'
-import { emptyResource, emptyScope, schema } from './schema.ts'
+import { decodeMessage } from './messages/decode-request.ts'
+import { encodeMessage } from './messages/encode-message.ts'
 import type {
   AnyValue,
   Exemplar,
@@ -13,7 +11,9 @@ import type {
   NumberDataPoint,
   OtlpRequest,
   Span,
-} from './types.ts'
+} from './model/types.ts'
+import type { Message } from './schema/field.ts'
+import { emptyResource, emptyScope, schema } from './schema/schema.ts'
 
 // The bytes and the JSON below were written by hand from the proto files, not by the code under test.
 

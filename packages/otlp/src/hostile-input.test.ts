@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { requests } from './arbitraries.harness.ts'
-import { OtlpDecodeError } from './decode-error.ts'
-import { decodeRequest } from './decode-request.ts'
-import type { Encoding } from './encoding.ts'
-import { encodeRequest } from './request-encoder.ts'
-import { signalNames } from './signals.ts'
-import type { Signal } from './types.ts'
+import { OtlpDecodeError } from './bytes/decode-error.ts'
+import { decodeRequest } from './messages/decode-request.ts'
+import type { Encoding } from './messages/encoding.ts'
+import { encodeRequest } from './messages/request-encoder.ts'
+import { signalNames } from './model/signals.ts'
+import type { Signal } from './model/types.ts'
 
 /** Expects a request that can be encoded and decoded again, or an OtlpDecodeError. */
 function expectRequestOrRefusal(signal: Signal, bytes: Uint8Array, encoding: Encoding): void {

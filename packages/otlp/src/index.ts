@@ -1,11 +1,11 @@
-export { OtlpDecodeError } from './decode-error.ts'
-export { type DecodeLimits, defaultDecodeLimits } from './decode-limits.ts'
-export { decodeRequest } from './decode-request.ts'
-export { contentTypes, type Encoding } from './encoding.ts'
-export { decodeExportResponse, encodeExportResponse, type PartialSuccess } from './export-response.ts'
-export { GrpcCode, type GrpcCodeName, grpcCodeName } from './grpc-code.ts'
-export { isSpanId, isTraceId } from './ids.ts'
-export { joinChunks } from './join-chunks.ts'
+export { OtlpDecodeError } from './bytes/decode-error.ts'
+export { type DecodeLimits, defaultDecodeLimits } from './bytes/decode-limits.ts'
+export type { ChunkHeader } from './bytes/wire.ts'
+export { decodeRequest } from './messages/decode-request.ts'
+export { contentTypes, type Encoding } from './messages/encoding.ts'
+export { decodeExportResponse, encodeExportResponse, type PartialSuccess } from './messages/export-response.ts'
+export { GrpcCode, type GrpcCodeName, grpcCodeName } from './messages/grpc-code.ts'
+export { joinChunks } from './messages/join-chunks.ts'
 export {
   type ChunkLimits,
   type ChunkWriter,
@@ -13,9 +13,9 @@ export {
   type EncodedChunk,
   encodeRequest,
   RequestEncoder,
-} from './request-encoder.ts'
-export { decodeRpcStatus, encodeRpcStatus, type FieldViolation, type RpcStatus } from './rpc-status.ts'
-export * from './signals.ts'
-export { fromHrTime, type HrTime, toHrTime } from './time.ts'
-export * from './types.ts'
-export type { ChunkHeader } from './wire.ts'
+} from './messages/request-encoder.ts'
+export { decodeRpcStatus, encodeRpcStatus, type FieldViolation, type RpcStatus } from './messages/rpc-status.ts'
+export { isSpanId, isTraceId } from './model/ids.ts'
+export * from './model/signals.ts'
+export { fromHrTime, type HrTime, toHrTime } from './model/time.ts'
+export * from './model/types.ts'

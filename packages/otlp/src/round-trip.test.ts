@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chunkHeaders, items, requests } from './arbitraries.harness.ts'
-import { decodeRequest } from './decode-request.ts'
-import { RequestEncoder } from './request-encoder.ts'
-import { signalNames } from './signals.ts'
+import { decodeRequest } from './messages/decode-request.ts'
+import { RequestEncoder } from './messages/request-encoder.ts'
+import { signalNames } from './model/signals.ts'
 
 const cases = signalNames.flatMap((signal) => (['protobuf', 'json'] as const).map((encoding) => ({ signal, encoding })))
 

@@ -8,11 +8,11 @@ import {
 } from '@opentelemetry/otlp-transformer'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeRequest } from './decode-request.ts'
-import type { Encoding } from './encoding.ts'
-import { encodeRequest } from './request-encoder.ts'
-import { toHrTime } from './time.ts'
-import type { ItemOf, KeyValue, LogRecord, Metric, MetricData, OtlpRequest, Signal, Span } from './types.ts'
+import { decodeRequest } from './messages/decode-request.ts'
+import type { Encoding } from './messages/encoding.ts'
+import { encodeRequest } from './messages/request-encoder.ts'
+import { toHrTime } from './model/time.ts'
+import type { ItemOf, KeyValue, LogRecord, Metric, MetricData, OtlpRequest, Signal, Span } from './model/types.ts'
 
 /**
  * The OpenTelemetry JavaScript serialisers are a second implementation. Their bytes must be decoded to the model that we
