@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PRODUCT_VERSION } from '../packages/converter/src/version.ts'
+import { PRODUCT_VERSION } from '../packages/converter/src/base/version.ts'
 import { earlierVersions } from './earlier-version.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -1,6 +1,6 @@
 import { temporarySchema } from '@penstock/testkit'
 import { describeExporter } from '../../packages/exporter/src/exporter.case.ts'
-import { describeRecordIntake } from '../../packages/exporter/src/record-intake.case.ts'
+import { describeRecordIntake } from '../../packages/exporter/src/intake/record-intake.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 
 describeWithPostgres('PostgreSQL', (serverUrl) => {

@@ -13,8 +13,8 @@ import {
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type ConvertOptionsInput, resolveOptions } from './base/options.ts'
 import { type Conversion, convert, convertChunks } from './convert.ts'
-import { type ConvertOptionsInput, resolveOptions } from './options.ts'
 
 const receivedAtNs = 1_790_000_000_000_000_000n
 

@@ -12,14 +12,14 @@ import type {
   Signal,
   Span,
 } from '@penstock/otlp'
-import { attributesFrom, vendorKey } from './attribute-table.ts'
+import { type PlannedRun, planOf } from './attributes/plan.ts'
+import { attributesFrom, vendorKey } from './base/attribute-table.ts'
+import { type ConvertOptions, resolveOptions } from './base/options.ts'
+import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './base/semconv.ts'
+import type { Tally } from './base/text.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, metricsOf } from './metrics/data-points.ts'
-import { type ConvertOptions, resolveOptions } from './options.ts'
-import { type PlannedRun, planOf } from './plan.ts'
-import { jobRun, pipelineRun, traceId } from './run.ts'
-import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
-import type { Tally } from './text.ts'
+import { jobRun, pipelineRun, traceId } from './run/run.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
 
 /** One complete request per signal. The signals are delivered independently, so one can fail while the others succeed. */

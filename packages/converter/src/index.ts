@@ -1,7 +1,8 @@
+export * from './base/options.ts'
+export type { Tally } from './base/text.ts'
+export { PRODUCT_VERSION } from './base/version.ts'
 export { type CheckedRecord, checkRecord, type Gap, type GapPart, type Inapplicable } from './check/check-record.ts'
 export * from './convert.ts'
-export * from './export-decision.ts'
-export { instanceOf } from './identity.ts'
 export {
   type AccumulatorLimits,
   type AccumulatorState,
@@ -10,10 +11,11 @@ export {
   type StreamState,
 } from './metrics/accumulate.ts'
 export { metricParts } from './metrics/data-points.ts'
-export * from './options.ts'
-export { recordInstance, upstreamInstance } from './run.ts'
+export * from './run/export-decision.ts'
+export { instanceOf } from './run/identity.ts'
+export { recordInstance, upstreamInstance } from './run/run.ts'
+export { hasTime } from './run/span-times.ts'
 export * from './sdk-views.ts'
-export type { Tally } from './text.ts'
 export {
   type JobTraceContext,
   type JobTraceContextRequest,
@@ -21,5 +23,3 @@ export {
   maxAttributeLength,
 } from './trace-context/job-trace-context.ts'
 export { type ResourceAttributeList, resourceAttributeList } from './trace-context/resource-attribute-list.ts'
-export { hasTime } from './traces/span-times.ts'
-export { PRODUCT_VERSION } from './version.ts'

@@ -2,11 +2,11 @@ import { convert, resolveOptions } from '@penstock/converter'
 import { encodeRequest, signalNames } from '@penstock/otlp'
 import { Gate, ManualClock, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Destination } from './destination.ts'
 import { ExportingWorld, hook, jobHook, type NewPlace, NOW_MS } from './exporting.harness.ts'
-import { readBody } from './received-body.ts'
-import { findRecord } from './record-store.ts'
-import { Retention } from './retention.ts'
+import { readBody } from './records/received-body.ts'
+import type { Destination } from './sending/destination.ts'
+import { findRecord } from './store/record-store.ts'
+import { Retention } from './store/retention.ts'
 
 const accepted: ScriptedReply = { play: 'reply', status: 200 }
 const unauthorized: ScriptedReply = { play: 'reply', status: 401 }

@@ -4,14 +4,14 @@ import { DeliveryQueue, defaultHttpClientLimits, HttpClient } from '@penstock/de
 import { type Signal, signalNames } from '@penstock/otlp'
 import { jsonLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
-import type { Destination } from './destination.ts'
-import { isDurable } from './durable-options.ts'
-import { defaultExportLimits, type ExportLimits } from './export-limits.ts'
-import { type ExporterTables, exporterMigrations } from './export-tables.ts'
 import { Exporter } from './exporter.ts'
-import type { IntakeRequest } from './intake-request.ts'
-import { readBody } from './received-body.ts'
-import { EXPORT_QUEUE } from './record-store.ts'
+import { isDurable } from './options/durable-options.ts'
+import { defaultExportLimits, type ExportLimits } from './options/export-limits.ts'
+import type { IntakeRequest } from './records/intake-request.ts'
+import { readBody } from './records/received-body.ts'
+import type { Destination } from './sending/destination.ts'
+import { type ExporterTables, exporterMigrations } from './store/export-tables.ts'
+import { EXPORT_QUEUE } from './store/record-store.ts'
 
 export type NewPlace = () => Promise<{ location: string; remove(): Promise<void> }>
 

@@ -1,20 +1,3 @@
-export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarning } from './admission.ts'
-export type { BodyReader } from './body-reader.ts'
-export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
-export { DeliveryStops } from './delivery-stops.ts'
-export type { Destination } from './destination.ts'
-export { type DurableOptions, isDurable } from './durable-options.ts'
-export { EndpointError } from './endpoint-url.ts'
-export { destinationOfLane, type ExportKey, parseExportKey } from './export-key.ts'
-export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
-export {
-  type ExportInstrument,
-  type ExportInstrumentName,
-  type ExportMetrics,
-  exportInstruments,
-  type MetricSample,
-} from './export-metrics.ts'
-export { type ExporterTables, exporterMigrations } from './export-tables.ts'
 export { Exporter, type ExporterOptions } from './exporter.ts'
 export {
   HOOKS_PATH,
@@ -30,7 +13,24 @@ export {
   SourcesError,
   sourceDestination,
 } from './hooks/sources.ts'
-export type { ExportIdentity, ExportPlan, IntakeRequest, IntakeResult } from './intake-request.ts'
+export type { RecordIntake } from './intake/record-intake.ts'
+export { type DurableOptions, isDurable } from './options/durable-options.ts'
+export { defaultExportLimits, type ExportLimits } from './options/export-limits.ts'
+export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarning } from './records/admission.ts'
+export type { BodyReader } from './records/body-reader.ts'
+export type { ExportIdentity, ExportPlan, IntakeRequest, IntakeResult } from './records/intake-request.ts'
+export { type HookProject, type ReceivedBody, readBody } from './records/received-body.ts'
+export {
+  type ExportInstrument,
+  type ExportInstrumentName,
+  type ExportMetrics,
+  exportInstruments,
+  type MetricSample,
+} from './reporting/export-metrics.ts'
+export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './sending/deliver-all.ts'
+export { DeliveryStops } from './sending/delivery-stops.ts'
+export type { Destination } from './sending/destination.ts'
+export { EndpointError } from './sending/endpoint-url.ts'
 export {
   type ChunkAttempt,
   type ChunkDelivery,
@@ -39,8 +39,8 @@ export {
   OtlpEndpoint,
   type OtlpEndpointOptions,
   type SendOptions,
-} from './otlp-endpoint.ts'
-export { type HookProject, type ReceivedBody, readBody } from './received-body.ts'
-export type { RecordIntake } from './record-intake.ts'
-export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './record-store.ts'
-export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'
+} from './sending/otlp-endpoint.ts'
+export { addTotals, noTotals, type SignalTotals } from './sending/signal-totals.ts'
+export { destinationOfLane, type ExportKey, parseExportKey } from './store/export-key.ts'
+export { type ExporterTables, exporterMigrations } from './store/export-tables.ts'
+export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './store/record-store.ts'

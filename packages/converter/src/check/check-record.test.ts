@@ -1,7 +1,7 @@
 import { type JsonObject, readInput, readPayload } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
+import { type ConvertOptionsInput, resolveOptions } from '../base/options.ts'
 import { convert } from '../convert.ts'
-import { type ConvertOptionsInput, resolveOptions } from '../options.ts'
 import { checkRecord } from './check-record.ts'
 
 /** A pipeline hook with a failed job and with every field that an attribute or a metric is read from. */

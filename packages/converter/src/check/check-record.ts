@@ -1,13 +1,13 @@
 import type { EmptyField, Payload, PipelineRecord } from '@penstock/forges/record'
-import { attributesFrom, type CompiledTable, vendorKey } from '../attribute-table.ts'
-import { type ExportDecision, exportDecision } from '../export-decision.ts'
+import { planOf } from '../attributes/plan.ts'
+import type { PointContext } from '../attributes/point-attributes.ts'
+import { attributesFrom, type CompiledTable, vendorKey } from '../base/attribute-table.ts'
+import type { ConvertOptions } from '../base/options.ts'
+import { newTally } from '../base/text.ts'
 import { type MetricRow, metricTable } from '../metrics/metric-table.ts'
-import type { PointContext } from '../metrics/point-attributes.ts'
-import type { ConvertOptions } from '../options.ts'
-import { planOf } from '../plan.ts'
-import { type JobRun, jobRun, type PipelineRun, pipelineRun } from '../run.ts'
-import { newTally } from '../text.ts'
-import { hasTime } from '../traces/span-times.ts'
+import { type ExportDecision, exportDecision } from '../run/export-decision.ts'
+import { type JobRun, jobRun, type PipelineRun, pipelineRun } from '../run/run.ts'
+import { hasTime } from '../run/span-times.ts'
 
 /** Whether a record is exported, and the attributes and metrics that its payload has no values for. */
 export interface CheckedRecord {

@@ -1,8 +1,8 @@
 import type { KeyValue, LogRecord } from '@penstock/otlp'
-import { attributesFrom, vendorKey } from '../attribute-table.ts'
-import type { PlannedJob, PlannedRun } from '../plan.ts'
-import { cleanText, MAX_NAME_BYTES } from '../text.ts'
-import type { LogContext } from './log-attributes.ts'
+import type { LogContext } from '../attributes/log-attributes.ts'
+import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
+import { attributesFrom, vendorKey } from '../base/attribute-table.ts'
+import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
 import { type Severity, severityOf } from './severity.ts'
 
 /** The value by which OTLP marks an unknown time. */

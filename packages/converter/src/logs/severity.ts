@@ -1,4 +1,4 @@
-import { entryOf } from '../status-maps.ts'
+import { entryOf } from '../base/status-maps.ts'
 
 export interface Severity {
   /** logs.v1.SeverityNumber */

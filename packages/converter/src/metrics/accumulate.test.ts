@@ -1,7 +1,7 @@
 import { readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
+import { resolveOptions } from '../base/options.ts'
 import { convert } from '../convert.ts'
-import { resolveOptions } from '../options.ts'
 import {
   CUMULATIVE,
   counter,

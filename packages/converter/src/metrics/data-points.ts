@@ -8,8 +8,8 @@ import {
   type NumberDataPoint,
   type NumberValue,
 } from '@penstock/otlp'
-import { attributesFrom, vendorKey } from '../attribute-table.ts'
-import type { PlannedRun } from '../plan.ts'
+import type { PlannedRun } from '../attributes/plan.ts'
+import { attributesFrom, vendorKey } from '../base/attribute-table.ts'
 import { type Measure, type Measurement, type MetricRow, metricTable } from './metric-table.ts'
 
 /**

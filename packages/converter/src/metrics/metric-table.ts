@@ -1,5 +1,5 @@
 import type { JobRecord } from '@penstock/forges/record'
-import { failedJobs, type PipelineRun } from '../run.ts'
+import type { PointDimensions } from '../attributes/point-attributes.ts'
 import {
   METRIC_CICD_PIPELINE_RUN_COUNT,
   METRIC_CICD_PIPELINE_RUN_DURATION,
@@ -7,10 +7,10 @@ import {
   METRIC_CICD_PIPELINE_TASK_DURATION,
   METRIC_CICD_PIPELINE_TASK_TOTAL,
   METRIC_SVC_RUN_QUEUED_DURATION,
-} from '../semconv.ts'
-import { OTHER_ERROR } from '../status-maps.ts'
-import { ranSeconds } from '../traces/span-times.ts'
-import type { PointDimensions } from './point-attributes.ts'
+} from '../base/semconv.ts'
+import { OTHER_ERROR } from '../base/status-maps.ts'
+import { failedJobs, type PipelineRun } from '../run/run.ts'
+import { ranSeconds } from '../run/span-times.ts'
 
 /** One measured point of a run: seconds, or a count. `slowest` is the job that the exemplar refers to. */
 export interface Measurement {

@@ -1,9 +1,9 @@
 import { JobVariablesError, type PipelineRecord, type RunningJob } from '@penstock/forges/record'
-import { attributesFrom, type CompiledTable } from '../attribute-table.ts'
-import { instanceOf } from '../identity.ts'
-import type { ConvertOptions } from '../options.ts'
-import { type PlannedJob, planOf } from '../plan.ts'
-import { jobRun, joinedUpstream, pipelineRun } from '../run.ts'
+import { type PlannedJob, planOf } from '../attributes/plan.ts'
+import { attributesFrom, type CompiledTable } from '../base/attribute-table.ts'
+import type { ConvertOptions } from '../base/options.ts'
+import { instanceOf } from '../run/identity.ts'
+import { jobRun, joinedUpstream, pipelineRun } from '../run/run.ts'
 import { percentEncode } from './resource-attribute-list.ts'
 
 /** The position of a job in its pipeline's trace, for the tools that the job runs. */

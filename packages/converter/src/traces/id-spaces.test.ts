@@ -1,9 +1,9 @@
 import { type PipelineRecord, readInput, type UpstreamPipeline } from '@penstock/forges'
 import type { Span } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
+import { type ConvertOptionsInput, resolveOptions } from '../base/options.ts'
 import { convert, traceIdOf } from '../convert.ts'
-import { hashedIds } from '../identity.ts'
-import { type ConvertOptionsInput, resolveOptions } from '../options.ts'
+import { hashedIds } from '../run/identity.ts'
 
 const HOST = 'ci.example.com'
 const OWN = `https://${HOST}/g/p`

@@ -1,9 +1,9 @@
 import type { UpstreamPipeline } from '@penstock/forges/record'
 import type { SpanLink } from '@penstock/otlp'
-import { attributesFrom } from '../attribute-table.ts'
-import type { PlannedJob, PlannedRun } from '../plan.ts'
-import { type IdSpace, joinedUpstream, ownSpace, recordInstance, upstreamInstance, upstreamRootId } from '../run.ts'
-import type { LinkContext } from './link-attributes.ts'
+import type { LinkContext } from '../attributes/link-attributes.ts'
+import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
+import { attributesFrom } from '../base/attribute-table.ts'
+import { type IdSpace, joinedUpstream, ownSpace, recordInstance, upstreamInstance, upstreamRootId } from '../run/run.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
 /** The parent of a run's span in its own trace, and links to spans that are in other traces or may not exist. */

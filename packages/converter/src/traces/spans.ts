@@ -1,12 +1,12 @@
 import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
-import { attributesFrom } from '../attribute-table.ts'
-import type { PlannedJob, PlannedRun } from '../plan.ts'
-import { failedJobs } from '../run.ts'
-import { statusCodeOf } from '../status-maps.ts'
-import { cleanText, MAX_NAME_BYTES } from '../text.ts'
+import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
+import { attributesFrom } from '../base/attribute-table.ts'
+import { statusCodeOf } from '../base/status-maps.ts'
+import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
+import { failedJobs } from '../run/run.ts'
+import { jobTimes, type SpanTimes } from '../run/span-times.ts'
 import { attemptLinks, pipelineAttachment } from './links.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
-import { jobTimes, type SpanTimes } from './span-times.ts'
 
 /** Returns the pipeline's span: the root of its trace, or a child of the bridge that started it. */
 export function pipelineSpan(run: PlannedRun, attributes: readonly KeyValue[]): Span {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { z } from 'zod'
-import type { Destination } from '../destination.ts'
-import { isDurable } from '../durable-options.ts'
-import { EndpointError, signalUrls } from '../endpoint-url.ts'
+import { isDurable } from '../options/durable-options.ts'
+import type { Destination } from '../sending/destination.ts'
+import { EndpointError, signalUrls } from '../sending/endpoint-url.ts'
 
 /** A forge outside the core that sends its pipeline and job hooks here. */
 export interface Source {

@@ -1,6 +1,6 @@
 import { isFinished, knownStatuses, type PipelineRecord } from '@penstock/forges/record'
-import type { ConvertOptions } from './options.ts'
-import { blockedStatuses } from './status-maps.ts'
+import type { ConvertOptions } from '../base/options.ts'
+import { blockedStatuses } from '../base/status-maps.ts'
 
 export type ExportDecision = { readonly kind: 'export' } | { readonly kind: 'skip'; readonly reason: string }
 

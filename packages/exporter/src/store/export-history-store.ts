@@ -1,7 +1,7 @@
 import { RowInsertion } from '@penstock/db'
 import { rootKey } from '@penstock/forges'
 import type { Selectable, Transaction } from 'kysely'
-import type { EarlierExport, PipelineHistory } from './admission.ts'
+import type { EarlierExport, PipelineHistory } from '../records/admission.ts'
 import { type PipelineNamespace, pipelineKey } from './export-key.ts'
 import type { ExporterTables, ExportPipelinesTable } from './export-tables.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Db, isUnavailable, QueueFullError } from '@penstock/db'
 import type { Transaction } from 'kysely'
-import type { ExportLimits } from './export-limits.ts'
+import type { ExportLimits } from '../options/export-limits.ts'
 
 interface GroupCommitOptions<Item, Result, Tables> {
   readonly db: Db<Tables>

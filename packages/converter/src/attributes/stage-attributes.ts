@@ -1,6 +1,6 @@
-import type { AttributeTable } from '../attribute-table.ts'
-import type { PipelineRun } from '../run.ts'
-import { ATTR_CICD_PIPELINE_NAME, ATTR_CICD_PIPELINE_RUN_ID, ATTR_CICD_PIPELINE_TASK_TYPE } from '../semconv.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
+import { ATTR_CICD_PIPELINE_NAME, ATTR_CICD_PIPELINE_RUN_ID, ATTR_CICD_PIPELINE_TASK_TYPE } from '../base/semconv.ts'
+import type { PipelineRun } from '../run/run.ts'
 
 export interface StageContext {
   readonly run: PipelineRun

@@ -1,7 +1,7 @@
 import { type PipelineRecord, readInput } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
+import { resolveOptions } from '../base/options.ts'
 import { exportDecision } from './export-decision.ts'
-import { resolveOptions } from './options.ts'
 
 const finished_at = '2026-02-11 09:25:11 UTC'
 

@@ -2,14 +2,19 @@ import { exportDecision, recordInstance } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import { attemptsListedBy, type Input, type JobEnrichment, rootKey, rootOf, withJobEvents } from '@penstock/forges'
 import type { Transaction } from 'kysely'
-import { admission, toEarlierExport } from './admission.ts'
-import type { DurableOptions } from './durable-options.ts'
-import { ExportHistory, type StoredPipelineHistory } from './export-history-store.ts'
-import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from './export-key.ts'
-import type { ExporterTables } from './export-tables.ts'
-import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from './intake-request.ts'
-import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichments } from './job-hook-store.ts'
-import { insertRecords, type StoredRecord } from './record-store.ts'
+import type { DurableOptions } from '../options/durable-options.ts'
+import { admission, toEarlierExport } from '../records/admission.ts'
+import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from '../records/intake-request.ts'
+import { ExportHistory, type StoredPipelineHistory } from '../store/export-history-store.ts'
+import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from '../store/export-key.ts'
+import type { ExporterTables } from '../store/export-tables.ts'
+import {
+  deleteJobEnrichments,
+  findJobEnrichments,
+  parseJobEnrichments,
+  saveJobEnrichments,
+} from '../store/job-hook-store.ts'
+import { insertRecords, type StoredRecord } from '../store/record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>

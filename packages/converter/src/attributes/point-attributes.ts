@@ -1,5 +1,4 @@
-import type { AttributeTable } from '../attribute-table.ts'
-import type { PipelineRun } from '../run.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,
   ATTR_CICD_PIPELINE_RESULT,
@@ -8,7 +7,8 @@ import {
   ATTR_ERROR_TYPE,
   ATTR_SVC_TRIGGER_TYPE,
   ATTR_VCS_REF_HEAD_TYPE,
-} from '../semconv.ts'
+} from '../base/semconv.ts'
+import type { PipelineRun } from '../run/run.ts'
 
 /** The values that distinguish the points of one metric within a run. */
 export interface PointDimensions {

@@ -1,7 +1,7 @@
 import type { PipelineRecord } from '@penstock/forges'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
-import { readBody } from './received-body.ts'
+import { readBody } from '../records/received-body.ts'
 import { RecordCache } from './record-cache.ts'
 
 function recordOf(id: number): PipelineRecord {

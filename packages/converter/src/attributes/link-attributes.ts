@@ -1,5 +1,5 @@
-import type { AttributeTable } from '../attribute-table.ts'
-import { ATTR_SVC_LINK_TYPE } from '../semconv.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
+import { ATTR_SVC_LINK_TYPE } from '../base/semconv.ts'
 
 export interface LinkContext {
   readonly type: 'upstream_pipeline' | 'previous_attempt' | 'previous_completion'

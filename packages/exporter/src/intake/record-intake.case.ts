@@ -1,9 +1,9 @@
 import { signalNames } from '@penstock/otlp'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.harness.ts'
-import type { IntakeResult } from './intake-request.ts'
-import { findRecord } from './record-store.ts'
+import { ExportingWorld, hook, jobHook, type NewPlace } from '../exporting.harness.ts'
+import type { IntakeResult } from '../records/intake-request.ts'
+import { findRecord } from '../store/record-store.ts'
 
 const SCOPE = 'source:forge'
 const key = (id: number | bigint, host = 'ci.example.com') => `${SCOPE} ${host} ${id}`

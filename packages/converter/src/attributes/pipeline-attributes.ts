@@ -1,6 +1,5 @@
 import type { MergeRequestRecord } from '@penstock/forges/record'
-import type { AttributeTable } from '../attribute-table.ts'
-import type { PipelineRun } from '../run.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,
   ATTR_CICD_PIPELINE_RESULT,
@@ -20,8 +19,9 @@ import {
   ATTR_VCS_REF_HEAD_NAME,
   ATTR_VCS_REF_HEAD_REVISION,
   ATTR_VCS_REF_HEAD_TYPE,
-} from '../semconv.ts'
-import { changeStateByState, entryOf, stateByStatus } from '../status-maps.ts'
+} from '../base/semconv.ts'
+import { changeStateByState, entryOf, stateByStatus } from '../base/status-maps.ts'
+import type { PipelineRun } from '../run/run.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [

@@ -1,5 +1,4 @@
-import type { AttributeTable } from '../attribute-table.ts'
-import type { JobRun } from '../run.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_TASK_NAME,
   ATTR_CICD_PIPELINE_TASK_RUN_ID,
@@ -16,8 +15,9 @@ import {
   ATTR_SVC_TASK_RUN_ATTEMPT,
   ATTR_SVC_TASK_RUN_EXECUTED,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
-} from '../semconv.ts'
-import { entryOf, stateByStatus } from '../status-maps.ts'
+} from '../base/semconv.ts'
+import { entryOf, stateByStatus } from '../base/status-maps.ts'
+import type { JobRun } from '../run/run.ts'
 
 const BRIDGE = 'bridge'
 

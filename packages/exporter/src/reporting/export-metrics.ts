@@ -1,6 +1,6 @@
 import type { Outcome } from '@penstock/delivery'
 import { type Signal, signalNames } from '@penstock/otlp'
-import { notEnqueuedReasons } from './intake-request.ts'
+import { notEnqueuedReasons } from '../records/intake-request.ts'
 
 export interface ExportInstrument {
   readonly kind: 'counter' | 'gauge'

@@ -1,6 +1,6 @@
 import type { CircuitPolicy, RetryPolicy } from '@penstock/delivery'
 import { type ChunkLimits, defaultChunkLimits } from '@penstock/otlp'
-import { DEFAULT_ATTEMPT_TIMEOUT_MS } from './otlp-endpoint.ts'
+import { DEFAULT_ATTEMPT_TIMEOUT_MS } from '../sending/otlp-endpoint.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,5 +1,5 @@
 import { type JobRecord, MAX_INTEGER, MAX_SECONDS, type PipelineRecord } from '@penstock/forges/record'
-import { hasNeverRun } from '../status-maps.ts'
+import { hasNeverRun } from '../base/status-maps.ts'
 
 export interface SpanTimes {
   readonly startNs: bigint

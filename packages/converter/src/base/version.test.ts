@@ -3,6 +3,6 @@ import { expect, test } from 'vitest'
 import { PRODUCT_VERSION } from './version.ts'
 
 test('is the version of the package', () => {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as object
+  const manifest = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as object
   expect(manifest).toMatchObject({ version: PRODUCT_VERSION })
 })

@@ -6,12 +6,12 @@ import {
   type UpstreamPipeline,
   type UserRecord,
 } from '@penstock/forges/record'
+import type { ConvertOptions } from '../base/options.ts'
+import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
+import { newTally, type Tally } from '../base/text.ts'
 import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import { type JobGroup, jobGroup } from './job-group.ts'
-import type { ConvertOptions } from './options.ts'
-import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
-import { newTally, type Tally } from './text.ts'
-import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
+import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './span-times.ts'
 
 /** The part of a conversion plan that derived values depend on. */
 export interface RunSettings {

@@ -1,5 +1,5 @@
 import type { Log } from '@penstock/runtime'
-import { signalOfLane } from './export-key.ts'
+import { signalOfLane } from '../store/export-key.ts'
 import type { DeadClass } from './export-metrics.ts'
 
 const LINE_EVERY_MS = 3_600_000

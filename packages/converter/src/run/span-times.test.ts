@@ -1,7 +1,7 @@
 import { type JobRecord, type PipelineRecord, readInput } from '@penstock/forges'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasNeverRun } from '../status-maps.ts'
+import { hasNeverRun } from '../base/status-maps.ts'
 import { jobTimes, pipelineTimes, ranSeconds } from './span-times.ts'
 
 /** Returns seconds as nanoseconds. */

@@ -1,5 +1,4 @@
-import type { AttributeTable } from './attribute-table.ts'
-import type { PipelineRun } from './run.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_DEPLOYMENT_ENVIRONMENT,
   ATTR_DEPLOYMENT_ENVIRONMENT_NAME,
@@ -10,7 +9,8 @@ import {
   ATTR_VCS_PROVIDER_NAME,
   ATTR_VCS_REPOSITORY_NAME,
   ATTR_VCS_REPOSITORY_URL_FULL,
-} from './semconv.ts'
+} from '../base/semconv.ts'
+import type { PipelineRun } from '../run/run.ts'
 
 /** The version of the telemetry's format: a constant of the interface, independent of the product's version. */
 const TELEMETRY_VERSION = '1.0.0'

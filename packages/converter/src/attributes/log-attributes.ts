@@ -1,4 +1,4 @@
-import type { AttributeTable } from '../attribute-table.ts'
+import type { AttributeTable } from '../base/attribute-table.ts'
 
 export interface LogContext {
   readonly severityText: string

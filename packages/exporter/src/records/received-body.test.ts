@@ -1,7 +1,7 @@
 import { parseLossless, RecordError } from '@penstock/forges'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hook, jobHook } from './exporting.harness.ts'
+import { hook, jobHook } from '../exporting.harness.ts'
 import { readBody } from './received-body.ts'
 
 const secret = [{ key: 'PASSWORD', value: 'CANARY' }]
