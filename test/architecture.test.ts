@@ -22,7 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   mail: ['core', 'db', 'delivery', 'runtime'],
   observe: ['db', 'http', 'json', 'otlp', 'runtime'],
   gateway: ['db', 'http', 'json', 'otlp', 'runtime'],
-  web: [],
+  web: ['observe'],
   cli: [
     'converter',
     'core',
@@ -225,6 +225,13 @@ test('a folder of the gateway imports only folders above it in the table of the 
     [...targets].filter((to) => order.indexOf(to) > order.indexOf(from)).map((to) => `${from} imports ${to}`),
   )
   expect(strays).toEqual([])
+})
+
+test('the console imports only the critical path from observe', () => {
+  const imports = sourcesOf('web').flatMap((source) => source.imports)
+  expect(new Set(imports.filter((specifier) => specifier.startsWith('@penstock/')))).toEqual(
+    new Set(['@penstock/observe/critical-path']),
+  )
 })
 
 test('the areas of GraphQL pass the facts of the request on to operations', () => {

@@ -2,24 +2,26 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { criticalPath, type PathSpan } from './critical-path.ts'
 
-const job = (spanId: string, start: number, end: number): PathSpan => ({
+interface TestSpan extends PathSpan<TestSpan> {}
+
+const job = (spanId: string, start: number, end: number): TestSpan => ({
   spanId,
-  kind: 'job',
+  isRun: false,
   start,
   end,
   children: [],
 })
-const end = (jobs: readonly PathSpan[]): number => Math.max(0, ...jobs.map((each) => each.end))
-const run = (children: readonly PathSpan[]): PathSpan => ({
+const end = (jobs: readonly TestSpan[]): number => Math.max(0, ...jobs.map((each) => each.end))
+const run = (children: readonly TestSpan[]): TestSpan => ({
   spanId: 'run',
-  kind: 'run',
+  isRun: true,
   start: 0,
   end: end(children),
   children,
 })
 
 /** Follows the definition word for word: for each job, looks through all of them. */
-function naivePath(jobs: readonly PathSpan[]): string[] {
+function naivePath(jobs: readonly TestSpan[]): string[] {
   const path: string[] = []
   let before = Infinity
   for (;;) {
@@ -38,7 +40,7 @@ const someJobs = fc
   .array(fc.tuple(fc.nat(60), fc.nat(20)), { maxLength: 30 })
   .map((times) => times.map(([start, length], index) => job(String(index), start, start + length)))
 
-const idsOf = (path: Map<PathSpan, number>) =>
+const idsOf = (path: Map<TestSpan, number>) =>
   [...path].flatMap(([{ spanId }, exclusive]) => (exclusive > 0 ? [spanId] : [])).sort()
 
 test('equals the path by definition', () => {

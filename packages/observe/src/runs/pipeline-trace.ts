@@ -163,6 +163,12 @@ class SpanPlaces {
   }
 }
 
+/** A span on the way of the critical path, with its job unless it is a run. */
+interface StepSpan extends PathSpan<StepSpan> {
+  readonly job: JobNode | undefined
+  readonly children: StepSpan[]
+}
+
 /** Returns the seconds of each job on the critical path of the run at the top of the trace. */
 function criticalSeconds(
   { runs }: PipelineTrace,
@@ -175,36 +181,37 @@ function criticalSeconds(
   )
   // Offsets, because nanoseconds since 1970 are no exact numbers.
   const offset = (ns: bigint) => Number(ns - earliest)
-  const pathSpan = (kind: PathSpan['kind'], { spanId, startNs, endNs }: RunNode | JobNode) => ({
+  const pathSpan = ({ spanId, startNs, endNs }: RunNode | JobNode, job?: JobNode): StepSpan => ({
     spanId,
-    kind,
+    job,
+    isRun: job === undefined,
     start: offset(startNs),
     end: offset(endNs),
-    children: [] as PathSpan[],
+    children: [],
   })
-  const spanOfRun = new Map(runs.map((run) => [run, pathSpan('run', run)]))
-  const spanOfBridge = new Map<JobNode, ReturnType<typeof pathSpan>>()
-  const jobOf = new Map<PathSpan, JobNode>()
+  const spanOfRun = new Map(runs.map((run) => [run, pathSpan(run)]))
+  const spanOfBridge = new Map<JobNode, StepSpan>()
   for (const [run, jobs] of jobsOfRun) {
     for (const job of jobs) {
       // A job is one step, whatever its own programs report about themselves.
       if (!job.hasRun || places.jobBySpan.has(job.parentSpanId)) continue
-      const span = pathSpan(job.isBridge ? 'bridge' : 'job', job)
+      const span = pathSpan(job, job)
       if (job.isBridge) spanOfBridge.set(job, span)
-      jobOf.set(span, job)
       spanOfRun.get(run)!.children.push(span)
     }
   }
-  const tops: PathSpan[] = []
+  const tops: StepSpan[] = []
   for (const [run, span] of spanOfRun) {
     const starter = places.starterOf(run)
     if (starter === undefined) tops.push(span)
     else if ('hasRun' in starter) spanOfBridge.get(starter)?.children.push(span)
     else spanOfRun.get(starter)!.children.push(span)
   }
-  return new Map(
-    tops.flatMap((top) => [...criticalPath(top)].map(([span, ns]) => [jobOf.get(span)!, ns / NS_PER_SECOND] as const)),
-  )
+  const seconds = new Map<JobNode, number>()
+  for (const top of tops) {
+    for (const [{ job }, ns] of criticalPath(top)) if (job !== undefined) seconds.set(job, ns / NS_PER_SECOND)
+  }
+  return seconds
 }
 
 /** Returns the failed jobs of each run and of the runs that it started, directly or not, without bridges. */
