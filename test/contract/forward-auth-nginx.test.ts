@@ -202,19 +202,19 @@ describeWithNginx('nginx in front of a backend, with a check of every request', 
   })
 
   test('P-5: asks clients to retry while the gateway cannot check tokens', async () => {
-    await using blind = await ProcessGateway.start({
+    await using stale = await ProcessGateway.start({
       upstream: 'http://127.0.0.1:9',
       env: { PENSTOCK_MAX_STALE_MS: '1000' },
     })
-    await blind.token()
-    await blind.enforce(true)
-    damage(join(blind.dataDir, 'gateway.db'))
-    damage(join(blind.dataDir, 'gateway.db-wal'))
-    await expect.poll(() => blind.page('/readyz')).toMatchObject({ text: 'not ready: blind\n' })
+    await stale.token()
+    await stale.enforce(true)
+    damage(join(stale.dataDir, 'gateway.db'))
+    damage(join(stale.dataDir, 'gateway.db-wal'))
+    await expect.poll(() => stale.page('/readyz')).toMatchObject({ text: 'not ready: stale\n' })
     const unused = await freePort()
     const nginx = await startNginx({
       ports: 2,
-      config: (ports) => config(ports, blind.ports.management, unused, unused),
+      config: (ports) => config(ports, stale.ports.management, unused, unused),
     })
     try {
       for (const type of ['application/json', 'application/x-protobuf']) {

@@ -64,7 +64,7 @@ test('T-14: without a readable store it works from memory and reports so, then a
   const refused = [await exported(gateway, undefined), await exported(gateway, `${token}x`)]
   expect(refused.map(({ status }) => status)).toEqual([503, 503])
   for (const { retryAfter } of refused) expect(retryAfter).toBeGreaterThanOrEqual(1)
-  expect(await gateway.page('/readyz')).toEqual({ status: 503, text: 'not ready: blind\n' })
+  expect(await gateway.page('/readyz')).toEqual({ status: 503, text: 'not ready: stale\n' })
   expect((await gateway.page('/livez')).status).toBe(200)
   expect(await snapshotAgeSeconds(gateway)).toBeGreaterThan(MAX_STALE_MS / 1_000)
 

@@ -91,7 +91,7 @@ describeWithChdb('penstock serve observe', () => {
       expect(processes.map(({ id }) => id.replace(hostname(), 'host').split('-').slice(0, 2).join('-'))).toEqual([
         'gate-host',
         'gate-host',
-        'judge-host',
+        'api-host',
       ])
       // The clients of gateways are known to each gateway only, and the report says that it lacks them.
       const readiness = (await observe.call('GET', '/readiness')).json

@@ -32,7 +32,7 @@ export interface Ingest {
   /**
    * The plane of this process. If there are workers, it receives no telemetry and only decides for forward-auth proxies.
    */
-  readonly judge: OpenPlane
+  readonly mainPlane: OpenPlane
   readonly workers: Workers | undefined
   /** Returns the planes of this process and of all running workers. */
   planes(): IngestPlane[]
@@ -64,14 +64,14 @@ export async function openIngest(
   const workers = count > 1 ? await Workers.start({ count, env, drainTimeoutMs, clock, log }) : undefined
   if (workers !== undefined) teardown.push(() => workers.drain(0))
 
-  const judge = await openPlane(
+  const mainPlane = await openPlane(
     workers === undefined ? config : { ...config, listeners: [] },
     { settings, peppers, plane },
     environment,
     log,
     teardown,
   )
-  return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
+  return { config, embedded, mainPlane, workers, planes: () => [mainPlane, ...(workers?.planes ?? [])] }
 }
 
 /** Opens a plane of this process beside the management listener. */

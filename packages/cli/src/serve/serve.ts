@@ -99,7 +99,7 @@ async function serveUntilInterrupted(
   const management = await openManagement({
     ...managementSettings(settings, { clock, random }, log),
     config: ingest.config,
-    forwardAuthPlane: ingest.judge,
+    forwardAuthPlane: ingest.mainPlane,
     planes: ingest.planes,
     isStarted: () => isStarted,
     problem: async () => {
@@ -121,7 +121,7 @@ async function serveUntilInterrupted(
     return management.close()
   })
   if (exports !== undefined) {
-    const ownGateway = gatewayUrl(settings, ingest.judge.addresses[0])
+    const ownGateway = gatewayUrl(settings, ingest.mainPlane.addresses[0])
     core = await serveCore(settings, environment, log, { config: exports, ownGateway, acceptsNewStore })
     teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
@@ -165,21 +165,21 @@ async function serveUntilInterrupted(
   await drain(ingest, core, drainDelayMs(settings, signal), log)
 }
 
-const boundAddresses = ({ config, judge, workers }: Ingest) =>
-  workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)
+const boundAddresses = ({ config, mainPlane, workers }: Ingest) =>
+  workers === undefined ? mainPlane.addresses : config.listeners.map(({ address }) => address)
 
 function gatewayUrls(ingest: Ingest): string[] {
   return boundAddresses(ingest).map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 async function drain(
-  { judge, workers, embedded }: Ingest,
+  { mainPlane, workers, embedded }: Ingest,
   core: ServedCore | undefined,
   delayMs: number,
   log: Log,
 ): Promise<void> {
   log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
   embedded?.endStreams()
-  await Promise.all([judge.drain(delayMs), workers?.drain(delayMs), core?.exporting.end()])
+  await Promise.all([mainPlane.drain(delayMs), workers?.drain(delayMs), core?.exporting.end()])
   log.info({ event: 'drain.ended' }, 'drained')
 }

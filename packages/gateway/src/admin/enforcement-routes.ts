@@ -40,7 +40,7 @@ const state = z
 const gatewayProcess = z
   .strictObject({
     id: z.string().meta({
-      description: 'gate- or judge- (serves the API and forward-auth, receives no telemetry), its host, a random part',
+      description: 'gate- or api- (serves the API and forward-auth, receives no telemetry), its host, a random part',
     }),
     state: z
       .enum(['following', 'behind', 'silent'])

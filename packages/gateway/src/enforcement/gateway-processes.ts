@@ -8,7 +8,7 @@ import type { GatewayDb } from '../store/tables.ts'
 /** A process of a gateway that uses this store, as JSON. */
 export interface GatewayProcessJson {
   /**
-   * `gate-` or `judge-`, the name of its host and a random part. A `judge-` receives no telemetry: it serves the API, and decides for
+   * `gate-` or `api-`, the name of its host and a random part. An `api-` process receives no telemetry: it serves the API, and decides for
    * forward-auth proxies.
    */
   readonly id: string

@@ -18,8 +18,8 @@ export interface PlaneReport {
   readonly wrongPaths: readonly WrongPath[]
   /** The time since which it accepts telemetry. */
   readonly startedMs: number
-  /** `blind` means that the store has been unreadable for so long that all requests are refused as retryable (T-14). */
-  readonly state: 'starting' | 'ready' | 'blind' | 'draining'
+  /** `stale` means that the store has been unreadable for so long that all requests are refused as retryable (T-14). */
+  readonly state: 'starting' | 'ready' | 'stale' | 'draining'
   /** The store cannot be used at present. While `state` is `ready`, the gate works from memory. */
   readonly isStoreFailing: boolean
 }

@@ -111,7 +111,7 @@ class Plane implements OpenPlane {
     const { polled, peppers, clock, random, log, onMode } = deps
     this.#config = config
     // The host tells operators of several gateways which one it is.
-    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${hostname()}-${randomUUID()}`
+    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'api-'}${hostname()}-${randomUUID()}`
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db: polled, clock, random, log, instanceId: this.instanceId, onMode })
     this.#clientStats = new ClientSketch()
@@ -268,7 +268,7 @@ class Plane implements OpenPlane {
 
   #currentState(): PlaneReport['state'] {
     const ageMs = this.#deps.clock.monotonicMs() - (this.#watch.current?.confirmedAtMs ?? Number.NEGATIVE_INFINITY)
-    return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
+    return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'stale' : this.#state
   }
 
   /** Starts the tasks that repeat independently of requests. */
