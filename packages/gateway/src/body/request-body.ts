@@ -7,7 +7,7 @@ import { BodyBuffer } from './body-buffer.ts'
 import { BodyStream, BrokenBody } from './body-stream.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 
-/** What each protocol calls the bytes of a request, in its refusals. */
+/** The name of a request's bytes in the refusals of each protocol. */
 const bodyNouns: Readonly<Record<Transport, string>> = { http: 'body', grpc: 'message' }
 
 export function tooLarge(maxBodyBytes: number, transport: Transport): Refusal {
