@@ -24,7 +24,10 @@ import { gatewayDatabase, STORE_FILE } from './operator.ts'
 
 const fastPathFindings = {
   on: { grade: 'ok', message: 'the fast path of OTLP/HTTP is on' },
-  off: { grade: 'ok', message: 'the fast path of OTLP/HTTP is off: gateway.fastPath is false' },
+  off: {
+    grade: 'ok',
+    message: 'the fast path of OTLP/HTTP is off: gateway.fastPath or gateway.http1FastPath is false',
+  },
   without_shared_buffer: {
     grade: 'note',
     message: 'this Node lacks parts that the fast path of OTLP/HTTP uses, so each request takes more time',
@@ -34,7 +37,13 @@ const fastPathFindings = {
 
 /** Returns whether the gateway would read OTLP/HTTP by its fast path with this Node. */
 export const diagnoseFastPath = async (settings: Settings): Promise<Finding> =>
-  fastPathFindings[await fastPathState(settings['gateway.fastPath'])]
+  fastPathFindings[
+    await fastPathState({
+      fastPath: settings['gateway.fastPath'],
+      http1FastPath: settings['gateway.http1FastPath'],
+      sharedReadBuffer: settings['gateway.sharedReadBuffer'],
+    })
+  ]
 
 /**
  * Checks the gateway's database without changing it. On PostgreSQL, it also checks whether the processes of all gateways on it

@@ -3,6 +3,7 @@ import {
   defaultManagementRules,
   type ListenAddress,
   loopbackProxies,
+  nodeInternals,
   POSTGRES_MAX_STALE_MS,
 } from '@penstock/gateway'
 import { row } from './setting-row.ts'
@@ -213,7 +214,31 @@ export const gatewaySettingRows = {
     'PENSTOCK_FAST_PATH',
     flag,
     String(defaults.fastPath),
-    'Read HTTP/2 without node:http2, and requests over HTTP/1.1 in the form that exporters send without node:http, which costs less. Other requests over HTTP/1.1 are read by node:http in any case.',
+    'Read requests without the parsers of Node where the gateway can, which costs less. `false` turns off `gateway.http1FastPath`, `gateway.http2Reader` and `gateway.sharedReadBuffer` together.',
+  ),
+  'gateway.http1FastPath': row(
+    'PENSTOCK_HTTP1_FAST_PATH',
+    flag,
+    String(defaults.http1FastPath),
+    'Read requests over HTTP/1.1 in the form that exporters send without node:http. Other requests over HTTP/1.1 are read by node:http in any case.',
+  ),
+  'gateway.http2Reader': row(
+    'PENSTOCK_HTTP2_READER',
+    flag,
+    String(defaults.http2Reader),
+    'Read HTTP/2 without node:http2.',
+  ),
+  'gateway.sharedReadBuffer': row(
+    'PENSTOCK_SHARED_READ_BUFFER',
+    flag,
+    String(defaults.sharedReadBuffer),
+    'Read all connections without TLS into one buffer. This uses an undocumented part of Node; if this Node lacks it, the setting has no effect.',
+  ),
+  'gateway.avoidedNodeInternals': row(
+    'PENSTOCK_AVOIDED_NODE_INTERNALS',
+    choices(...nodeInternals),
+    defaults.avoidedNodeInternals.join(),
+    'Other undocumented parts of Node that the gateway must not use, for a Node in which one of them misbehaves. Requests then cost more.',
   ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',

@@ -1,7 +1,7 @@
 import type { Http2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
-import type { BodyReceiver } from '../body/body-receiver.ts'
+import type { BodyReceiver } from '../contract/body-receiver.ts'
 import { type BearerCredential, type Credential, RepeatedCredential } from '../contract/credential.ts'
 import type { Cell } from '../metrics/registry.ts'
 import type { RejectedConnectionScheduler, SchedulableConnection } from './rejected-connection-scheduler.ts'

@@ -60,8 +60,15 @@ export interface GatewayConfig {
   /** A limit per listener, like `maxConnectionsPerAddress`; see `ListenerSettings`. */
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
-  /** Whether HTTP/2, and requests over HTTP/1.1 in the form that exporters send, are read without Node's parsers. */
+  /** Whether the gateway reads requests without Node's parsers at all: false turns off the three parts below. */
   readonly fastPath: boolean
+  /** Whether requests over HTTP/1.1 in the form that exporters send are read without node:http. */
+  readonly http1FastPath: boolean
+  /** Whether HTTP/2 is read without node:http2. */
+  readonly http2Reader: boolean
+  /** Whether all connections without TLS are read into one buffer. */
+  readonly sharedReadBuffer: boolean
+  readonly avoidedNodeInternals: readonly NodeInternal[]
   /** The maximum age of a snapshot that the store has not confirmed; beyond it every request is refused as retryable (T-14). */
   readonly maxStaleMs: number
   /** Serves `/healthz` on the OTLP ports (X-14). */
@@ -80,6 +87,10 @@ export interface GatewayConfig {
  * a valid token is forwarded unchanged, and the upstream checks its inflated size.
  */
 export type InflatedSizeInspection = 'unauthenticated' | 'always'
+
+/** Undocumented parts of Node that the gateway uses if they are there, each with a fall-back (`node-internals/`). */
+export const nodeInternals = ['request-bodies', 'latin1-text', 'gunzip-length', 'http1-handover'] as const
+export type NodeInternal = (typeof nodeInternals)[number]
 
 export type CredentialSource =
   | 'x-api-key'
@@ -114,6 +125,10 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 2_500,
   fastPath: true,
+  http1FastPath: true,
+  http2Reader: true,
+  sharedReadBuffer: true,
+  avoidedNodeInternals: [],
   maxStaleMs: 900_000,
   healthOnOtlpPorts: false,
   ownTelemetryUrl: undefined,

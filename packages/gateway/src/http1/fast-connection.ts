@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { BodyReceiver } from '../body/body-receiver.ts'
 import type { ReadingHolds } from '../connections/listener-connection.ts'
+import type { BodyReceiver } from '../contract/body-receiver.ts'
 import { type FastHead, FastHeadReader } from './fast-head.ts'
 
 /** Serves the requests that the gateway reads from one connection without node:http. */

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connectionOf } from '../connections/listener-connection.ts'
 import type { HttpExchangeContext } from '../http/http-exchange.ts'
 import type { Framing } from '../http/request-validator.ts'
-import type { IngestRequest } from './http-request.ts'
+import { receiveBody, resumeBody } from '../node-internals/request-bodies.ts'
 import { bytesAsText, Http1Exchange, type Http1Reply } from './http1-exchange.ts'
 
 const http11: Framing = { requiresHost: true, declaresLength: true }
@@ -10,19 +10,19 @@ const http10: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/1 that node:http has read. */
 export class NodeExchange extends Http1Exchange {
-  readonly #request: IngestRequest
+  readonly #request: IncomingMessage
   readonly #response: ServerResponse
 
-  static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
+  static take(context: HttpExchangeContext, request: IncomingMessage, response: ServerResponse): void {
     // A request after the last answer of its connection cannot be answered, so it must not be forwarded.
     if (connectionOf(request.socket).hasSentClose) return
     const exchange = new NodeExchange(context, request, response)
-    request.receiver = exchange
+    receiveBody(request, response, exchange)
     const framing = request.httpVersionMinor === 0 ? http10 : http11
     exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
   }
 
-  private constructor(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse) {
+  private constructor(context: HttpExchangeContext, request: IncomingMessage, response: ServerResponse) {
     super(context, connectionOf(request.socket))
     this.#request = request
     this.#response = response
@@ -55,6 +55,6 @@ export class NodeExchange extends Http1Exchange {
   }
 
   override resumeBody(): void {
-    this.#request.resumeBody()
+    resumeBody(this.#request)
   }
 }

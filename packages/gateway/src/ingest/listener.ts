@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   constants,
   createServer as createHttp2Server,
@@ -20,24 +20,22 @@ import {
 import { type HttpVersion, readVersion } from '../connections/listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from '../connections/listener-slots.ts'
 import { RejectedConnectionScheduler } from '../connections/rejected-connection-scheduler.ts'
-import { SharedReadBuffer } from '../connections/shared-read-buffer.ts'
 import { readTlsFiles } from '../connections/tls-context.ts'
 import { UnsentStreams } from '../connections/unsent-streams.ts'
-import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
+import type { GatewayConfig, ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
 import { FastConnection, type FastRequests } from '../http1/fast-connection.ts'
-import type { IngestRequest } from '../http1/http-request.ts'
 import { http1Server } from '../http1/listener-http1.ts'
 import type { Http2Stream } from '../http2/http2-stream.ts'
 import { type Http2Head, readHttp2Head } from '../http2/request-head.ts'
 import { ServerSession } from '../http2/server-session.ts'
 import { UnsentBudget } from '../http2/unsent-budget.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-
-export type { IngestRequest } from '../http1/http-request.ts'
+import { passToHttp1 } from '../node-internals/http1-handover.ts'
+import { SharedReadBuffer } from '../node-internals/shared-read-buffer.ts'
 
 /** Handles requests over HTTP/1 and HTTP/2. Must answer every request and must not throw. */
 export interface Front {
-  onHttp1(request: IngestRequest, response: ServerResponse): void
+  onHttp1(request: IncomingMessage, response: ServerResponse): void
   /** Returns the server of the requests that the gateway reads from a connection without node:http. */
   fastRequests(connection: Connection): FastRequests
   /** @param hasBody whether the request has not ended with its head */
@@ -53,12 +51,13 @@ export interface Fronts {
   }
 }
 
-export interface ListenerSettings extends ConnectionTimes, SlotLimits {
+export interface ListenerSettings
+  extends ConnectionTimes,
+    SlotLimits,
+    Pick<GatewayConfig, 'fastPath' | 'http1FastPath' | 'http2Reader' | 'sharedReadBuffer'> {
   /** The age at which a connection is closed, ± 10 % (X-8). */
   readonly maxConnectionAgeMs: number
   readonly maxStreamsPerConnection: number
-  /** Whether HTTP/2, and requests over HTTP/1.1 in the form that exporters send, are read without Node's parsers. */
-  readonly fastPath: boolean
 }
 
 export const defaultListenerSettings: ListenerSettings = {
@@ -70,6 +69,9 @@ export const defaultListenerSettings: ListenerSettings = {
   maxConnectionsPerAddress: 2_500,
   maxStreamsPerConnection: 100,
   fastPath: true,
+  http1FastPath: true,
+  http2Reader: true,
+  sharedReadBuffer: true,
 }
 
 export interface ListenerDeps {
@@ -208,10 +210,10 @@ class OpenListener implements Listener {
   }
 
   #clearServer(): Server {
-    const { fastPath } = this.#settings
+    const sharesBuffer = this.#uses('sharedReadBuffer')
     const reads = new SharedReadBuffer()
-    return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: fastPath }, (accepted) => {
-      const socket = fastPath ? reads.adopt(accepted) : accepted
+    return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: sharesBuffer }, (accepted) => {
+      const socket = sharesBuffer ? reads.adopt(accepted) : accepted
       const slot = this.#slots.admit(socket)
       if (slot !== undefined) this.#accept(socket, slot, undefined, undefined)
     })
@@ -271,8 +273,11 @@ class OpenListener implements Listener {
     const { metrics } = this.#deps
     if (version === 1) {
       connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'http' }))
-      if (this.#settings.fastPath) this.#readFast(socket, connection)
-      else this.#http1.emit('connection', socket)
+      if (!this.#uses('http1FastPath')) {
+        passToHttp1(this.#http1, socket, beginning)
+        return
+      }
+      this.#readFast(socket, connection)
       if (beginning !== undefined) socket.emit('data', beginning)
       return
     }
@@ -282,7 +287,7 @@ class OpenListener implements Listener {
     // HTTP/2 connections are counted as gRPC: few other clients use it, and the protocol is not known before the first
     // stream.
     const cell = metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' })
-    if (this.#settings.fastPath) {
+    if (this.#uses('http2Reader')) {
       connection.opened(cell, this.#readSession(socket, connection))
       if (beginning !== undefined) socket.emit('data', beginning)
       return
@@ -316,6 +321,10 @@ class OpenListener implements Listener {
     )
   }
 
+  #uses(part: 'http1FastPath' | 'http2Reader' | 'sharedReadBuffer'): boolean {
+    return this.#settings.fastPath && this.#settings[part]
+  }
+
   #beginStream(stream: Http2Stream, head: Http2Head, hasBody: boolean, peer: Peer): void {
     const { grpc, http } = this.#fronts
     const front = head.contentType?.startsWith('application/grpc') ? grpc : http
@@ -324,10 +333,9 @@ class OpenListener implements Listener {
 
   /** Reads the connection without node:http until bytes arrive that node:http must read. */
   #readFast(socket: Socket, connection: Connection): void {
-    new FastConnection(socket, connection, this.#fronts.http.fastRequests(connection), (unread) => {
-      this.#http1.emit('connection', socket)
-      socket.emit('data', unread)
-    })
+    new FastConnection(socket, connection, this.#fronts.http.fastRequests(connection), (unread) =>
+      passToHttp1(this.#http1, socket, unread),
+    )
   }
 
   async #watch(tls: TlsFiles | undefined): Promise<void> {

@@ -27,6 +27,7 @@ import { AccessLog } from '../metrics/access-log.ts'
 import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
 import { registerSnapshotGauges } from '../metrics/snapshot-gauges.ts'
+import { avoidNodeInternals } from '../node-internals/avoided.ts'
 import type { Peppers } from '../secrets/pepper.ts'
 import { listLiveInstances } from '../store/instances.ts'
 import type { GatewayDb } from '../store/tables.ts'
@@ -227,9 +228,12 @@ class Plane implements OpenPlane {
         },
       ),
     }
-    const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress, fastPath } = config
-    const configured = { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress, fastPath }
-    const listenerSettings = { ...defaultListenerSettings, ...configured }
+    const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress } = config
+    const { fastPath, http1FastPath, http2Reader, sharedReadBuffer } = config
+    const limits = { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress }
+    const reading = { fastPath, http1FastPath, http2Reader, sharedReadBuffer }
+    const listenerSettings = { ...defaultListenerSettings, ...limits, ...reading }
+    avoidNodeInternals(config.avoidedNodeInternals)
     for (const listener of config.listeners) {
       this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }

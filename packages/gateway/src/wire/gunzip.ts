@@ -1,10 +1,5 @@
 import { gunzip, gunzipSync, type InputType } from 'node:zlib'
-
-/** The result of zlib with the option `info`, which Node's types do not declare. */
-interface WithEngine {
-  readonly buffer: Uint8Array
-  readonly engine: { readonly bytesWritten: number }
-}
+import { lengthOption, wholeBody } from '../node-internals/gunzip-length.ts'
 
 /** The inflated body; `invalid` if any part of the body is not gzip, `too_large` if it exceeds the limit. */
 export type GunzipResult = Uint8Array | 'invalid' | 'too_large'
@@ -17,14 +12,11 @@ export type GunzipResult = Uint8Array | 'invalid' | 'too_large'
  */
 export function gunzipBody(body: Uint8Array, maxBytes: number): Promise<GunzipResult> {
   return new Promise((resolve, reject) => {
-    gunzip(body, optionsFor(body, maxBytes), (error, result) => {
-      if (error === null) {
-        resolve(whole(result, body))
-        return
-      }
-      const failure = failureOf(error)
-      if (failure === undefined) reject(error)
-      else resolve(failure)
+    gunzip(body, gunzipOptions(body, maxBytes), (error, result) => {
+      const failure = error === null ? undefined : toFailure(error)
+      if (failure !== undefined) resolve(failure)
+      else if (error !== null) reject(error)
+      else resolve(whole(result, body, maxBytes))
     })
   })
 }
@@ -32,28 +24,27 @@ export function gunzipBody(body: Uint8Array, maxBytes: number): Promise<GunzipRe
 /** Like `gunzipBody`, but synchronous, for bodies that are too small to be worth a thread. */
 export function gunzipBodySync(body: Uint8Array, maxBytes: number): GunzipResult {
   try {
-    return whole(gunzipSync(body, optionsFor(body, maxBytes)), body)
+    return whole(gunzipSync(body, gunzipOptions(body, maxBytes)), body, maxBytes)
   } catch (error) {
-    const failure = failureOf(error as NodeJS.ErrnoException)
+    const failure = toFailure(error as NodeJS.ErrnoException)
     if (failure === undefined) throw error
     return failure
   }
 }
 
-function optionsFor(body: Uint8Array, maxOutputLength: number) {
-  return { info: true, maxOutputLength, chunkSize: body.length < 2_048 ? 4_096 : 16_384 }
+function gunzipOptions(body: Uint8Array, maxOutputLength: number) {
+  return { ...lengthOption(), maxOutputLength, chunkSize: body.length < 2_048 ? 4_096 : 16_384 }
 }
 
-function whole(result: InputType, body: Uint8Array): GunzipResult {
-  const { buffer, engine } = result as unknown as WithEngine
-  return engine.bytesWritten === body.length ? buffer : 'invalid'
+function whole(result: InputType, body: Uint8Array, maxBytes: number): GunzipResult {
+  return wholeBody(result, body, (longer) => gunzipSync(longer, { maxOutputLength: maxBytes + 1 })) ?? 'invalid'
 }
 
 /**
  * Returns the result for an error of zlib; `undefined` if the body did not cause the error. zlib's own codes begin with
  * `Z_`.
  */
-function failureOf({ code }: NodeJS.ErrnoException): 'invalid' | 'too_large' | undefined {
+function toFailure({ code }: NodeJS.ErrnoException): 'invalid' | 'too_large' | undefined {
   if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large'
   return code?.startsWith('Z_') ? 'invalid' : undefined
 }

@@ -1,3 +1,4 @@
+import { latin1Text } from '../../node-internals/latin1-text.ts'
 import { STATIC_ENTRIES, staticNames, staticValues } from './hpack-static-table.ts'
 import { CONTAINS_EOS, decodeHuffman, INVALID_PADDING, maxHuffmanOutputBytes } from './huffman-decoder.ts'
 
@@ -36,11 +37,6 @@ const MAX_CONTINUATION_BYTES = 5
 /** The number of blocks that are remembered: clients that share a connection between signals send one for each. */
 const REMEMBERED_BLOCKS = 4
 const MAX_REMEMBERED_BYTES = 512
-
-/** `Buffer.prototype.latin1Slice` of Node, which `toString` calls after checks that cost as much as a short string. */
-const latin1Slice = (
-  Buffer.prototype as unknown as { latin1Slice(this: Uint8Array, start: number, end: number): string }
-).latin1Slice
 
 /** The output of the Huffman decoder. It is used only within a call, so all connections share it. */
 let scratch: Uint8Array = new Uint8Array(1024)
@@ -129,7 +125,7 @@ export class HpackDecoder {
       } else {
         const source = this.#readLiteral(block)
         nameBytes = this.#literalEnd - this.#literalStart
-        if (nameBytes <= this.#maxStringBytes) name = latin1Slice.call(source, this.#literalStart, this.#literalEnd)
+        if (nameBytes <= this.#maxStringBytes) name = latin1Text(source, this.#literalStart, this.#literalEnd)
       }
       const source = this.#readLiteral(block)
       const fieldBytes = nameBytes + this.#literalEnd - this.#literalStart + FIELD_OVERHEAD_BYTES
@@ -137,7 +133,7 @@ export class HpackDecoder {
       listBytes += fieldBytes
       fits &&= listBytes <= this.#maxListBytes && count <= this.#maxFields
       const isStored = isInserted && fieldBytes <= this.#maxTableBytes
-      const value = fits || isStored ? latin1Slice.call(source, this.#literalStart, this.#literalEnd) : ''
+      const value = fits || isStored ? latin1Text(source, this.#literalStart, this.#literalEnd) : ''
       if (fits) fields.push(name, value)
       if (isStored) this.#insert(name, value, fieldBytes)
       // An entry that is larger than the table empties it.
