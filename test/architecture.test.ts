@@ -104,7 +104,7 @@ const forbiddenModules: Record<string, RegExp> = {
   json: /^node:/,
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
-  forges: /^node:/,
+  forges: /^node:(?!crypto$)/,
 }
 
 /** Returns the package of an import: `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */

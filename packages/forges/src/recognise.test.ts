@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { capturedBody } from './gitlab/body-signatures.ts'
+import { capturedBody } from './forge/foreign-bodies.ts'
 import { readInput } from './read-input.ts'
 import { expectedBody } from './recognise.ts'
 import { OtherHookError, RecordError } from './record/record-error.ts'

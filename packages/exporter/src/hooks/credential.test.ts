@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Credentials, getForge, type HookHeaders } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
-import { validateHeaders, validateSignature } from './credential.ts'
-import { type Credentials, readSources } from './sources.ts'
+import { readSources } from './sources.ts'
 
 interface Vector {
   readonly case: string
@@ -17,7 +17,10 @@ const fixture = join(import.meta.dirname, '../../../../fixtures/webhooks/signatu
 const vectors: readonly Vector[] = JSON.parse(readFileSync(fixture, 'utf8'))
 const [vector] = vectors as [Vector]
 const otherKey = 'whsec_ZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp7'
-const tokenHeaders = ['x-gitlab-token', 'x-svc-token']
+const { validateSignature, ...hooks } = getForge('gitlab').hooks
+
+const validateHeaders = (own: Credentials, headers: HookHeaders, nowMs: number) =>
+  hooks.validateHeaders(own, { headers, serviceName: 'SVC', nowMs })
 
 const credentials = (given: object): Credentials =>
   readSources({ a: { signals: ['traces'], ...given } }).get('a')!.credentials
@@ -31,7 +34,7 @@ const atMs = ({ timestamp }: Vector) => Number(timestamp) * 1_000
 describe('signatures', () => {
   test.each(vectors)('accepts $case for this body only', (row) => {
     const own = credentials({ signingToken: row.signingToken })
-    expect(validateHeaders(own, signed(row), tokenHeaders, atMs(row))).toBeUndefined()
+    expect(validateHeaders(own, signed(row), atMs(row))).toBeUndefined()
     expect(validateSignature(own, signed(row), Buffer.from(row.body))).toBeUndefined()
     expect(validateSignature(own, signed(row), Buffer.from(`${row.body} `))).toBe('signature_wrong')
   })
@@ -70,7 +73,7 @@ describe('signatures', () => {
     [300_001, 'timestamp_outside_window'],
   ])('validates a signature %i ms after its time', (lateMs, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
-    expect(validateHeaders(own, signed(vector), tokenHeaders, atMs(vector) + lateMs)).toBe(refusal)
+    expect(validateHeaders(own, signed(vector), atMs(vector) + lateMs)).toBe(refusal)
   })
 
   test.each([
@@ -83,13 +86,13 @@ describe('signatures', () => {
     [{ 'webhook-timestamp': `${vector.timestamp}, ${vector.timestamp}` }, 'timestamp_unreadable'],
   ])('validates the headers changed by %j', (changed, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
-    expect(validateHeaders(own, { ...signed(vector), ...changed }, tokenHeaders, atMs(vector))).toBe(refusal)
+    expect(validateHeaders(own, { ...signed(vector), ...changed }, atMs(vector))).toBe(refusal)
   })
 })
 
 describe('secret tokens', () => {
   const own = credentials({ secretToken: ['the old secret', 'schlüssel 測'] })
-  const refusal = (headers: object) => validateHeaders(own, { ...headers }, tokenHeaders, 0)
+  const refusal = (headers: object) => validateHeaders(own, { ...headers }, 0)
 
   test.each([
     [{ 'x-gitlab-token': 'the old secret' }, undefined],
@@ -108,7 +111,7 @@ describe('secret tokens', () => {
 
   test('requires both kinds of credentials if both are configured', () => {
     const both = credentials({ secretToken: 'the old secret', signingToken: vector.signingToken })
-    const head = (headers: object) => validateHeaders(both, { ...headers }, tokenHeaders, atMs(vector))
+    const head = (headers: object) => validateHeaders(both, { ...headers }, atMs(vector))
     const token = { 'x-gitlab-token': 'the old secret' }
     expect(head({ ...token, ...signed(vector) })).toBeUndefined()
     expect(head(token)).toBe('signature_missing')

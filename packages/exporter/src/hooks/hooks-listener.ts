@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { OtherHookError, RecordError } from '@penstock/forges'
+import { type CredentialRefusal, getForge, type HookRules, OtherHookError, RecordError } from '@penstock/forges'
 import {
   apiHeaders,
   guarded,
@@ -17,7 +17,6 @@ import type { RecordIntake } from '../intake/record-intake.ts'
 import type { BodyReader } from '../records/body-reader.ts'
 import type { IntakeResult } from '../records/intake-request.ts'
 import type { ReceivedBody } from '../records/received-body.ts'
-import { type CredentialRefusal, validateHeaders, validateSignature } from './credential.ts'
 import { FailureLimit } from './failure-limit.ts'
 import { HookRefusal, overloaded, renderError } from './hook-refusal.ts'
 import { type Source, type Sources, sourceScope } from './sources.ts'
@@ -68,11 +67,10 @@ export const defaultHookLimits: HookLimits = {
   failuresPerMinute: 30,
 }
 
-/** The events that may contain a record, in lower case. The first versions of the forge called job hooks build hooks. */
-const recordEvents = ['pipeline hook', 'job hook', 'build hook', 'system hook']
-
 interface AuthenticatedSource {
   readonly source: Source
+  /** How the forge of the source sends hooks. */
+  readonly rules: HookRules
   /** Counts and logs a wrong credential, and throws the refusal. */
   readonly refuse: (reason: CredentialRefusal) => never
 }
@@ -86,11 +84,10 @@ interface AuthenticatedSource {
  */
 export function hooksListener(options: HooksOptions): RequestListener {
   const limits = { ...defaultHookLimits, ...options.limits }
-  const eventHeaders = headerNames(options, 'event')
   let heldBytes = 0
   const heldBytesBySource = new Map<Source, number>()
 
-  async function handle({ raw }: RouteRequest, { source, refuse }: AuthenticatedSource): Promise<Reply> {
+  async function handle({ raw }: RouteRequest, { source, rules, refuse }: AuthenticatedSource): Promise<Reply> {
     requireUncompressed(raw)
     let ownBytes = 0
     const hold = (bytes: number): void => {
@@ -106,15 +103,17 @@ export function hooksListener(options: HooksOptions): RequestListener {
         hold(chunk.length)
         scanner.write(chunk)
       })
-      const refusal = validateSignature(source.credentials, raw.headers, bytes)
+      const refusal = rules.validateSignature(source.credentials, raw.headers, bytes)
       if (refusal !== undefined) refuse(refusal)
       // Checked after the signature, so that a caller who cannot sign learns nothing about the body.
       const excess = scanner.exceeded
       if (excess !== undefined) {
         throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
       }
-      const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
-      return await receiveHook(options, source, event?.trim().toLowerCase(), bytes, limits.jobs)
+      const event = rules.event(raw.headers, options.serviceName)
+      if (event !== undefined && !rules.recordEvents.includes(event)) return ignored
+      const isMixed = event !== undefined && event === rules.mixedEvent
+      return await receiveHook(options, source, isMixed, bytes, limits.jobs)
     } finally {
       heldBytes -= ownBytes
       heldBytesBySource.set(source, (heldBytesBySource.get(source) ?? 0) - ownBytes)
@@ -131,17 +130,10 @@ export function hooksListener(options: HooksOptions): RequestListener {
   })
 }
 
-/** Returns the names of a header in lower case, in order of precedence. */
-const headerNames = ({ serviceName }: HooksOptions, what: 'event' | 'token'): string[] => [
-  `x-${serviceName.toLowerCase()}-${what}`,
-  `x-gitlab-${what}`,
-]
-
 /** Returns the check that runs before the body is read: source, failure limit, and credential headers. */
 function authenticate(options: HooksOptions, failuresPerMinute: number): (incoming: Incoming) => AuthenticatedSource {
-  const { sources, clock, log } = options
+  const { sources, serviceName, clock, log } = options
   const failures = new FailureLimit(failuresPerMinute)
-  const tokenHeaders = headerNames(options, 'token')
   return (incoming) => {
     const source = sources.get(incoming.path.slice(HOOKS_PATH.length).replace(/\/$/, ''))
     if (source === undefined) throw new HookRefusal(404)
@@ -156,25 +148,26 @@ function authenticate(options: HooksOptions, failuresPerMinute: number): (incomi
       if (failures.count(key, atMs)) log.warn(fields, 'A hook had no valid credential')
       throw new HookRefusal(401)
     }
-    const refusal = validateHeaders(source.credentials, incoming.raw.headers, tokenHeaders, clock.nowMs())
-    return refusal === undefined ? { source, refuse } : refuse(refusal)
+    const rules = getForge(source.forge).hooks
+    const { headers } = incoming.raw
+    const refusal = rules.validateHeaders(source.credentials, { headers, serviceName, nowMs: clock.nowMs() })
+    return refusal === undefined ? { source, rules, refuse } : refuse(refusal)
   }
 }
 
 /**
  * Stores a hook.
- * @param event the event header in lower case
+ * @param isMixed whether its event is also about things that are not records
  */
 async function receiveHook(
   { intake, bodies, clock }: HooksOptions,
   source: Source,
-  event: string | undefined,
+  isMixed: boolean,
   bytes: Buffer,
   maxJobs: number,
 ): Promise<Reply> {
-  if (event !== undefined && !recordEvents.includes(event)) return ignored
   const receivedAtNs = clock.nowNs()
-  const body = await readRecord(event, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
+  const body = await readRecord(isMixed, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
   if (body === undefined) return ignored
   const { signals } = source
   const scope = sourceScope(source)
@@ -196,16 +189,13 @@ const ignored: Reply = {
  *
  * @throws RecordError
  */
-async function readRecord(
-  event: string | undefined,
-  read: () => Promise<ReceivedBody>,
-): Promise<ReceivedBody | undefined> {
+async function readRecord(isMixed: boolean, read: () => Promise<ReceivedBody>): Promise<ReceivedBody | undefined> {
   try {
     return await read()
   } catch (error) {
     if (error instanceof OtherHookError) return undefined
-    const isOtherSystemHook = error instanceof RecordError && error.path === '' && error.line === undefined
-    if (isOtherSystemHook && event === 'system hook') return undefined
+    const isOtherKind = error instanceof RecordError && error.path === '' && error.line === undefined
+    if (isOtherKind && isMixed) return undefined
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
+import { type Credentials, type ForgeName, forges } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { z } from 'zod'
 import { isDurable } from '../options/durable-options.ts'
@@ -9,6 +10,8 @@ import { EndpointError, signalUrls } from '../sending/endpoint-url.ts'
 /** A forge outside the core that sends its pipeline and job hooks here. */
 export interface Source {
   readonly name: string
+  /** The forge that sends the hooks. */
+  readonly forge: ForgeName
   readonly credentials: Credentials
   /** The OTLP/HTTP base URL. Default: `exporter.endpoint`, or the gateway if that is not set. */
   readonly endpoint: string | undefined
@@ -20,14 +23,6 @@ export interface Source {
   readonly signals: readonly Signal[]
   /** Options that override those in `exporter.options`. */
   readonly options: ConvertOptionsInput
-}
-
-/** The credentials of a source, at least one. A request must present one of each kind that the source has. */
-export interface Credentials {
-  /** The SHA-256 digests of the secret tokens. */
-  readonly tokenDigests: readonly Buffer[]
-  /** The keys of Standard Webhooks signatures. */
-  readonly signingKeys: readonly Buffer[]
 }
 
 /** The configured sources by name. */
@@ -75,7 +70,7 @@ const secretToken = z
     (text) => !/\p{Cc}/u.test(text) && text.trim() === text,
     'must have no control characters, and no blanks at either end',
   )
-  .transform((text) => digestOf(Buffer.from(text)))
+  .transform((text) => createHash('sha256').update(text).digest())
 
 const signingToken = z.string().transform((text, context) => {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? ''
@@ -120,6 +115,7 @@ const endpoint = z.string().transform((text, context) => {
 })
 
 const sourceSchema = z.strictObject({
+  forge: z.enum(forges.map(({ name }) => name)).default('gitlab'),
   secretToken: oneOrSeveral(secretToken),
   signingToken: oneOrSeveral(signingToken),
   endpoint: endpoint.optional(),
@@ -187,6 +183,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
   const { secretToken = [], signingToken = [], signals, options, instanceId } = given
   return {
     name,
+    forge: given.forge,
     credentials: { tokenDigests: secretToken, signingKeys: signingToken },
     endpoint: given.endpoint,
     token: given.token,
@@ -265,5 +262,3 @@ export function sourceDestination(
   const { endpoint: url = instance.url, encoding = instance.encoding, token } = source
   return { url, encoding, token }
 }
-
-export const digestOf = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest()

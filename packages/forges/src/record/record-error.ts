@@ -23,10 +23,10 @@ export class RecordError extends Error {
 
 /** The error for a hook about another event, such as a push or a deployment. The hook is valid; callers skip it. */
 export class OtherHookError extends RecordError {
-  /** The `object_kind` or `event_name` of the hook, such as `push`, on one line and at most 40 characters. */
+  /** The name of the event, such as `push`, on one line and at most 40 characters. */
   readonly event: string
-  constructor(path: 'object_kind' | 'event_name', event: string) {
-    super(path, `must be pipeline or build, got ${event}`)
+  constructor(path: string, event: string, expected: string) {
+    super(path, `must be ${expected}, got ${event}`)
     this.event = event
   }
 }

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isObject, type JsonObject } from '../body/fields.ts'
-import { parseLossless } from '../body/lossless-json.ts'
-import { capturedBody, nearMisses, readableBodies } from './body-signatures.ts'
-import { isRestJob } from './rest-jobs.ts'
+import { isObject, type JsonObject } from './body/fields.ts'
+import { parseLossless } from './body/lossless-json.ts'
+import { capturedBody } from './forge/foreign-bodies.ts'
+import { isRestJob } from './gitlab/rest-jobs.ts'
+import { nearMisses, readableBodies } from './recognise.ts'
 
 const pipeline = { id: 31, status: 'success', sha: 'f'.repeat(40), ref: 'main' }
 
@@ -77,7 +78,7 @@ describe('the signatures exclude each other', () => {
   })
 })
 
-const folder = join(import.meta.dirname, '../../../../fixtures/pipelines')
+const folder = join(import.meta.dirname, '../../../fixtures/pipelines')
 
 test.each(readdirSync(folder))('each body of %s is read in one way', (file) => {
   const value = parseLossless(readFileSync(join(folder, file), 'utf8'))

@@ -1,15 +1,25 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { type Credentials, digestOf } from './sources.ts'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { CredentialRefusal, Credentials, HookHeaders, HookRules } from '../forge/hook-rules.ts'
 
-/** The reason why a request is refused. It is written to the log, and never sent to the caller. */
-export type CredentialRefusal =
-  | 'token_missing'
-  | 'token_wrong'
-  | 'signature_missing'
-  | 'timestamp_unreadable'
-  | 'timestamp_outside_window'
-  | 'signature_wrong'
+export const hookRules: HookRules = {
+  event: (headers, serviceName) =>
+    headerNames(serviceName, 'event')
+      .map((name) => headers[name]?.toString())
+      .find((value) => value !== undefined)
+      ?.trim()
+      .toLowerCase(),
+  // The first versions of the forge called job hooks build hooks.
+  recordEvents: ['pipeline hook', 'job hook', 'build hook', 'system hook'],
+  mixedEvent: 'system hook',
+  validateHeaders,
+  validateSignature,
+}
+
+/** Returns the names of a header in lower case, in order of precedence. */
+const headerNames = (serviceName: string, what: 'event' | 'token'): string[] => [
+  `x-${serviceName.toLowerCase()}-${what}`,
+  `x-gitlab-${what}`,
+]
 
 /** The allowed difference between the clocks of sender and receiver. A recorded request can be replayed for this long. */
 const REPLAY_WINDOW_MS = 5 * 60_000
@@ -18,26 +28,26 @@ const REPLAY_WINDOW_MS = 5 * 60_000
  * Validates the headers before the body is read: the secret token, if the source has one, and the presence and time of a
  * signature, if the source has a signing token.
  *
- * @param tokenHeaders names in lower case; one header with a valid token is enough
+ * One header with a valid token is enough.
+ *
  * @see Standard Webhooks, "Verifying webhook authenticity"
  */
-export function validateHeaders(
+function validateHeaders(
   { tokenDigests, signingKeys }: Credentials,
-  headers: IncomingHttpHeaders,
-  tokenHeaders: readonly string[],
-  nowMs: number,
+  { headers, serviceName, nowMs }: Parameters<HookRules['validateHeaders']>[1],
 ): CredentialRefusal | undefined {
   if (tokenDigests.length > 0) {
-    const shown = tokenHeaders.map((name) => headers[name]).filter((value) => typeof value === 'string')
+    const names = headerNames(serviceName, 'token')
+    const shown = names.map((name) => headers[name]).filter((value) => typeof value === 'string')
     if (shown.length === 0) return 'token_missing'
     // Digests have equal lengths, so comparing them takes constant time.
-    const digests = shown.map((value) => digestOf(headerBytes(value)))
+    const digests = shown.map((value) => createHash('sha256').update(headerBytes(value)).digest())
     if (!digests.some((digest) => tokenDigests.some((own) => timingSafeEqual(own, digest)))) return 'token_wrong'
   }
   return signingKeys.length > 0 ? validateTimestamp(headers, nowMs) : undefined
 }
 
-function validateTimestamp(headers: IncomingHttpHeaders, nowMs: number): CredentialRefusal | undefined {
+function validateTimestamp(headers: HookHeaders, nowMs: number): CredentialRefusal | undefined {
   const { id, timestamp, signatures } = signatureHeaders(headers)
   if (id === '' || timestamp === '' || signatures === '') return 'signature_missing'
   if (!/^\d{1,12}$/.test(timestamp)) return 'timestamp_unreadable'
@@ -45,10 +55,10 @@ function validateTimestamp(headers: IncomingHttpHeaders, nowMs: number): Credent
 }
 
 /** Validates the signature over the raw body of a request that `validateHeaders` accepted. */
-export function validateSignature(
+function validateSignature(
   { signingKeys }: Credentials,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
+  headers: HookHeaders,
+  body: Uint8Array,
 ): CredentialRefusal | undefined {
   if (signingKeys.length === 0) return undefined
   const { id, timestamp, signatures } = signatureHeaders(headers)
@@ -63,7 +73,7 @@ export function validateSignature(
   return 'signature_wrong'
 }
 
-function signatureHeaders(headers: IncomingHttpHeaders): { id: string; timestamp: string; signatures: string } {
+function signatureHeaders(headers: HookHeaders): { id: string; timestamp: string; signatures: string } {
   const text = (name: string) => headers[name]?.toString() ?? ''
   return {
     id: text('webhook-id'),

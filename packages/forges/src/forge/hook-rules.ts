@@ -1,0 +1,44 @@
+/** Headers as Node has them: names in lower case, each byte of a value as one character. */
+export type HookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** How a forge sends its hooks, and how it proves that it is the sender. */
+export interface HookRules {
+  /**
+   * Returns the event that a hook is about, in lower case.
+   *
+   * @param serviceName replaces the name of the forge in the names of headers
+   */
+  readonly event: (headers: HookHeaders, serviceName: string) => string | undefined
+  /** The events that may contain a record. */
+  readonly recordEvents: readonly string[]
+  /** An event that is sent for records and for other things; bodies that are no records are then ignored. */
+  readonly mixedEvent?: string
+  /** Validates what can be validated before the body is read. */
+  readonly validateHeaders: (
+    credentials: Credentials,
+    request: { readonly headers: HookHeaders; readonly serviceName: string; readonly nowMs: number },
+  ) => CredentialRefusal | undefined
+  /** Validates the signature over the raw body of a request that `validateHeaders` accepted. */
+  readonly validateSignature: (
+    credentials: Credentials,
+    headers: HookHeaders,
+    body: Uint8Array,
+  ) => CredentialRefusal | undefined
+}
+
+/** The credentials of a source, at least one. A request must present one of each kind that the source has. */
+export interface Credentials {
+  /** The SHA-256 digests of the secret tokens. */
+  readonly tokenDigests: readonly Uint8Array[]
+  /** The keys of Standard Webhooks signatures. */
+  readonly signingKeys: readonly Uint8Array[]
+}
+
+/** The reason why a request is refused. It is written to the log, and never sent to the caller. */
+export type CredentialRefusal =
+  | 'token_missing'
+  | 'token_wrong'
+  | 'signature_missing'
+  | 'timestamp_unreadable'
+  | 'timestamp_outside_window'
+  | 'signature_wrong'
