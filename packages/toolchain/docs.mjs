@@ -31,6 +31,7 @@ import { createSchema, printedSchema } from '../graphql/dist/index.js'
 import { observeRoutes } from '../observe/dist/index.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
+import { consoleAnswers } from './console-answers.mjs'
 import { operationsList } from './core-operations.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
@@ -230,13 +231,15 @@ A profile sets several: ${Object.entries(profiles)
   .join('; ')}. Options that are set together with a profile override it.
 `
 
+const managementApi = managementOpenApi(PRODUCT_VERSION, observeRoutes({}))
 const pages = {
   'docs/reference/telemetry.md': page,
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/settings.md': settingsPage(),
   'docs/reference/gateway-metrics.md': metricsPage(),
   'docs/reference/export-metrics.md': exportMetricsPage(),
-  'docs/reference/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION, observeRoutes({})), null, 2)}\n`,
+  'docs/reference/openapi.json': `${JSON.stringify(managementApi, null, 2)}\n`,
+  'packages/web/src/api/answers.ts': consoleAnswers(managementApi),
   'docs/reference/schema.graphql': printedSchema(
     createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' }),
   ),

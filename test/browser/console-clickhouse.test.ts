@@ -1,6 +1,6 @@
 import { decodeRequest } from '@penstock/otlp'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import type { PipelineRun } from '../../packages/web/src/api/pipelines.ts'
+import type { PipelineRun } from '../../packages/web/src/api/answers.ts'
 import { type Serving, serving } from '../cli/serving.ts'
 import { temporaryDirectory } from '../cli/temporary-directory.ts'
 import { Chdb, describeWithChdb } from '../clickhouse/chdb.harness.ts'

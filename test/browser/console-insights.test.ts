@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Finding, Insights, RunStatistics } from '../../packages/web/src/api/insights.ts'
+import type { Finding, Insights, RunStatistics } from '../../packages/web/src/api/answers.ts'
 import { differenceText, durationText } from '../../packages/web/src/components/duration.ts'
 import { findingPartText } from '../../packages/web/src/components/finding.tsx'
 import { numberText, percentText } from '../../packages/web/src/components/text.tsx'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import type { PipelineRun } from '../../packages/web/src/api/pipelines.ts'
+import type { PipelineRun } from '../../packages/web/src/api/answers.ts'
 import { durationText } from '../../packages/web/src/components/duration.ts'
 import { type ServedSamples, serveSamples } from '../cli/served-samples.ts'
 import { serving } from '../cli/serving.ts'

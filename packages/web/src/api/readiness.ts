@@ -1,5 +1,5 @@
+import type { EnforcementState, Readiness } from './answers.ts'
 import { getJson, getTagged, type Tagged } from './client.ts'
-import type { EnforcementState, Readiness } from './management.ts'
 
 const PATH = '/api/v1/ingest_auth'
 

@@ -1,4 +1,4 @@
-import type { RefusedClient } from './management.ts'
+import type { RefusedClient } from './answers.ts'
 
 /** Returns the number of clients: services count once, however many rows of the report they have, and a row without a service counts itself. */
 export function countClients(rows: readonly RefusedClient[]): number {

@@ -1,5 +1,5 @@
+import type { PipelineRun } from './answers.ts'
 import { getJson, getPage, type Page, type Query } from './client.ts'
-import type { PipelineRun } from './pipelines.ts'
 
 /** A trace in a list. */
 export interface TraceSummary {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
+import type { Role, Session } from '../api/answers.ts'
 import { ApiError, getJson, sendJson, setCsrfToken, whenSessionEnds, whenSessionIsReplaced } from '../api/client.ts'
-import type { Role, Session } from '../api/management.ts'
 import { endNote, type SessionNote, signedOut } from './session-note.ts'
 
 const PATH = '/api/v1/session'

@@ -1,4 +1,4 @@
-import type { Finding, FindingPart } from '../api/insights.ts'
+import type { Finding, FindingPart } from '../api/answers.ts'
 import { durationText } from './duration.ts'
 import { nowMs } from './now.ts'
 import { numberText, percentText } from './text.tsx'

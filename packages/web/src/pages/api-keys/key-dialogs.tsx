@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, CreatedApiKey, Role } from '../../api/management.ts'
+import type { ApiKey, CreatedApiKey, Role } from '../../api/answers.ts'
 import { ConfirmDialog, Dialog } from '../../components/dialog.tsx'
 import { Ago } from '../../components/text.tsx'
 import { ExpiryFields } from '../ingest/expiry-fields.tsx'

@@ -1,4 +1,4 @@
-import type { Role } from '../../api/management.ts'
+import type { Role } from '../../api/answers.ts'
 import { type ExpiryChoice, expiryInstant, type FieldErrors } from '../ingest/token-form-model.ts'
 
 export const roles: readonly { readonly role: Role; readonly effect: string }[] = [

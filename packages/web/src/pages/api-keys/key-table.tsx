@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../api/management.ts'
+import type { ApiKey } from '../../api/answers.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { nowMs } from '../../components/now.ts'
 import type { Resource } from '../../components/resource.ts'

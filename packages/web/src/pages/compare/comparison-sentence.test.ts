@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JobDifference } from '../../api/compare.ts'
+import type { JobDifference } from '../../api/answers.ts'
 import { comparisonSentence, isSmall } from './comparison-sentence.ts'
 
 const job = (name: string, change: JobDifference['change'], delta: number | null): JobDifference => ({

@@ -1,4 +1,4 @@
-import type { Comparison, JobDifference } from '../../api/compare.ts'
+import type { Comparison, JobDifference } from '../../api/answers.ts'
 
 /** Differences of this many seconds or less are small: they are hidden unless they are asked for. */
 export const SMALL_SECONDS = 2

@@ -1,4 +1,4 @@
-import type { Comparison, JobChange, JobDifference } from '../../api/compare.ts'
+import type { Comparison, JobChange, JobDifference } from '../../api/answers.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Comparison, JobDifference, MedianRun } from '../../api/compare.ts'
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { Comparison, JobDifference, MedianRun, PipelineRun } from '../../api/answers.ts'
 import { isSmall } from './comparison-sentence.ts'
 import { durationSentence } from './duration-sentence.ts'
 

@@ -1,4 +1,4 @@
-import type { Comparison, JobDifference } from '../../api/compare.ts'
+import type { Comparison, JobDifference } from '../../api/answers.ts'
 import { differenceText, durationText, secondsOfNs } from '../../components/duration.ts'
 import { namePart, type SentencePart, SMALL_SECONDS, secondsChanged, wordsPart } from './comparison-sentence.ts'
 

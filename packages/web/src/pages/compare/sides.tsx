@@ -1,5 +1,4 @@
-import type { Comparison, MedianRun } from '../../api/compare.ts'
-import type { PipelineRun, RefKind } from '../../api/pipelines.ts'
+import type { Comparison, MedianRun, PipelineRun, RefKind } from '../../api/answers.ts'
 import { durationText, secondsOfNs } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration, Time } from '../../components/text.tsx'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ApiKey } from '../../api/management.ts'
+import type { ApiKey, AuditEvent } from '../../api/answers.ts'
 import { auditNames, auditRow } from './audit-model.ts'
 import { auditEvent, ingestToken } from './management.harness.ts'
 
@@ -15,7 +15,7 @@ test('names the token, the key that acted, and its role', () => {
   })
 })
 
-test.each([
+test.each<[AuditEvent['event'], Partial<AuditEvent>, string[]]>([
   ['token.expired', { actor: null, before: null, after: null }, ['Token expired', 'storefront', 'system']],
   [
     'state.changed',
@@ -48,6 +48,8 @@ test.each([
 })
 
 test('shows an event that it does not know by its name, and a subject without a name by its id', () => {
-  const row = auditRow(auditEvent({ event: 'token.moved', subject_id: 'unknown', before: null, after: null }), names)
+  const event: string = 'token.moved'
+  const unknown = { event: event as AuditEvent['event'], subject_id: 'unknown', before: null, after: null }
+  const row = auditRow(auditEvent(unknown), names)
   expect([row.text, row.subject]).toEqual(['token.moved', 'unknown'])
 })

@@ -1,4 +1,5 @@
-import type { ApiKey, AuditEvent, TokenSummary } from '../../api/management.ts'
+import type { ApiKey, AuditEvent } from '../../api/answers.ts'
+import type { TokenSummary } from '../../api/tokens.ts'
 import { modes } from './enforcement-model.ts'
 
 /** The names of tokens and keys by id; an event has only ids. */

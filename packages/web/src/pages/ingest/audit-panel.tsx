@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../api/management.ts'
+import type { AuditEvent } from '../../api/answers.ts'
 import { csvText, saveText } from '../../components/csv.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { SelectFilter } from '../../components/filter-bar.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { IngestToken } from '../../api/answers.ts'
 import { ApiError, type Tagged } from '../../api/client.ts'
-import type { IngestToken } from '../../api/management.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Failure } from '../../components/page-states.tsx'
 import { useResource } from '../../components/resource.ts'

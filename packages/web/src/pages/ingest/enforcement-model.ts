@@ -1,4 +1,4 @@
-import type { EnforcementMode, EnforcementState, Readiness } from '../../api/management.ts'
+import type { EnforcementMode, EnforcementState, Readiness } from '../../api/answers.ts'
 import { countClients } from '../../api/refused-names.ts'
 
 /** A tone is the suffix of a class `is-…` of the style sheet. */

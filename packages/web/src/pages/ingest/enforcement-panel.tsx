@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { EnforcementMode, EnforcementState, Readiness } from '../../api/answers.ts'
 import type { Tagged } from '../../api/client.ts'
-import type { EnforcementMode, EnforcementState, Readiness } from '../../api/management.ts'
 import { getReadiness } from '../../api/readiness.ts'
 import { refusedNames } from '../../api/refused-names.ts'
 import { may } from '../../app/session.ts'

@@ -1,4 +1,4 @@
-import type { IngestToken } from '../../api/management.ts'
+import type { IngestToken } from '../../api/answers.ts'
 import { nowMs } from '../../components/now.ts'
 import { Status } from '../../components/status.tsx'
 import { utcText } from '../../components/time.ts'

@@ -1,4 +1,4 @@
-import type { EnforcementMode, Readiness } from '../../api/management.ts'
+import type { EnforcementMode, Readiness } from '../../api/answers.ts'
 import { numberText } from '../../components/text.tsx'
 
 /** A drawing of the gate: the requests with a token pass, and those without pass only while it is open. */

@@ -1,4 +1,4 @@
-import type { HourlyUsage, IngestToken } from '../../api/management.ts'
+import type { HourlyUsage, IngestToken } from '../../api/answers.ts'
 
 /** The requests of a token in each hour. */
 export interface HourlyRow extends Pick<IngestToken, 'id' | 'name'> {

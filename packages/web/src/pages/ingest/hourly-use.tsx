@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { IngestToken } from '../../api/management.ts'
+import type { IngestToken } from '../../api/answers.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { nowMs } from '../../components/now.ts'
 import { numberText } from '../../components/text.tsx'

@@ -1,4 +1,3 @@
-import { ApiError, getJson, getPage, getTagged, type Page, sendJson, type Tagged } from '../../api/client.ts'
 import type {
   ApiKey,
   AuditEvent,
@@ -7,7 +6,9 @@ import type {
   EnforcementState,
   IngestToken,
   Role,
-} from '../../api/management.ts'
+  RotatedToken,
+} from '../../api/answers.ts'
+import { ApiError, getJson, getPage, getTagged, type Page, sendJson, type Tagged } from '../../api/client.ts'
 import { getState } from '../../api/readiness.ts'
 import type { StateChange } from './enforcement-model.ts'
 
@@ -47,8 +48,8 @@ export const createToken = (body: object): Promise<CreatedToken> => sendJson<Cre
 export const updateToken = (id: string, body: object, ifMatch: string): Promise<IngestToken> =>
   sendJson<IngestToken>('PATCH', tokenPath(id), body, { ifMatch })
 
-export const rotateToken = (id: string, body: object): Promise<CreatedToken> =>
-  sendJson<CreatedToken>('POST', `${tokenPath(id)}/rotate`, body)
+export const rotateToken = (id: string, body: object): Promise<RotatedToken> =>
+  sendJson<RotatedToken>('POST', `${tokenPath(id)}/rotate`, body)
 
 export const revokeToken = (id: string): Promise<void> => sendJson<void>('DELETE', tokenPath(id))
 

@@ -5,7 +5,7 @@ import type {
   IngestToken,
   Readiness,
   RefusedClient,
-} from '../../api/management.ts'
+} from '../../api/answers.ts'
 
 export const NOW_MS = Date.parse('2026-03-10T12:00:00Z')
 
@@ -14,9 +14,11 @@ export const refusedClient = (changes: Partial<RefusedClient> = {}): RefusedClie
   user_agent: 'curl/8',
   signal: 'traces',
   transport: 'http',
+  service_name: 'render',
   service_names: ['render'],
   reason: 'missing',
   token_id: null,
+  first_seen: '2026-03-10T11:50:00Z',
   last_seen: '2026-03-10T11:58:00Z',
   count: 4,
   ...changes,
@@ -30,12 +32,17 @@ export const readinessOf = (clients: readonly RefusedClient[]): Readiness => ({
   would_reject: clients.length,
   clients,
   wrong_paths: [],
+  unused_tokens: [],
+  expiring_tokens: [],
+  processes: { reported: 1, live: 1 },
+  blockers: [],
 })
 
 export const stateOf = (mode: EnforcementMode): EnforcementState => ({
   enabled: mode === 'enforce',
   mode,
   grace_until: null,
+  epoch: 1,
   changed_at: null,
   changed_by: null,
   valid_tokens: 1,
@@ -49,6 +56,7 @@ export const ingestToken = (changes: Partial<IngestToken> = {}): IngestToken => 
   name: 'storefront',
   status: 'valid',
   description: null,
+  service_account: 'otel-ingest',
   signals: ['traces', 'metrics', 'logs', 'profiles'],
   tags: {},
   tenant: null,
@@ -62,6 +70,8 @@ export const ingestToken = (changes: Partial<IngestToken> = {}): IngestToken => 
   expires_at: null,
   last_used_at: null,
   supersedes: null,
+  warnings: [],
+  expires_in_seconds: null,
   expires_soon: false,
   usage_24h: { requests: 0, bytes: 0, rejected: 0 },
   usage_by_hour: null,

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { EnforcementMode, Readiness, RefusedClient } from '../../api/management.ts'
+import type { EnforcementMode, Readiness, RefusedClient } from '../../api/answers.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CreatedToken, IngestToken } from '../../api/management.ts'
+import type { IngestToken, RotatedToken } from '../../api/answers.ts'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { ExpiryFields } from './expiry-fields.tsx'
 import { FormField } from './form-field.tsx'
@@ -19,7 +19,7 @@ const overlaps: readonly { readonly seconds: number; readonly name: string }[] =
 interface RotateDialogProps {
   readonly token: IngestToken
   readonly onClose: () => void
-  readonly onRotated: (created: CreatedToken) => void
+  readonly onRotated: (created: RotatedToken) => void
 }
 
 /** Asks how long the old value stays valid beside the new one. */

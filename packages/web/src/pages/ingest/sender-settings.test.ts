@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import type { Signal } from '../../api/management.ts'
+import type { Signal } from '../../api/answers.ts'
 import { EXAMPLE_SERVICE, senderSettings } from './sender-settings.ts'
 
 const URL_OF_TESTS = 'https://otlp.example:4318'

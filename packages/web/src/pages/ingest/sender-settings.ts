@@ -1,4 +1,4 @@
-import type { Signal } from '../../api/management.ts'
+import type { Signal } from '../../api/answers.ts'
 
 /** Texts to copy into a sender that is to use a new token. */
 export interface SenderSettings {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CreatedToken, IngestToken } from '../../api/management.ts'
+import type { CreatedToken, IngestToken, RotatedToken } from '../../api/answers.ts'
 import { session } from '../../app/session.ts'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Notice } from '../../components/page-states.tsx'
@@ -21,7 +21,7 @@ import { useAction } from './use-action.ts'
 export type TokenDialog =
   | { readonly kind: 'create' }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly token: IngestToken }
-  | { readonly kind: 'created'; readonly created: CreatedToken; readonly replaced: IngestToken | undefined }
+  | { readonly kind: 'created'; readonly created: CreatedToken | RotatedToken }
 
 interface TokenDialogsProps {
   readonly dialog: TokenDialog
@@ -45,29 +45,25 @@ export function TokenDialogs({ dialog, show, announce, onChanged }: TokenDialogs
   }
   switch (dialog.kind) {
     case 'create':
-      return <CreateDialog onClose={close} onCreated={(created) => showCreated(created, undefined)} />
+      return <CreateDialog onClose={close} onCreated={showCreated} />
     case 'created':
-      return <CreatedDialog created={dialog.created} replaced={dialog.replaced} onClose={closeCreated} />
+      return <CreatedDialog created={dialog.created} onClose={closeCreated} />
     case 'edit':
       return <EditTokenDialog id={dialog.token.id} onClose={close} onChanged={onChanged} onDone={done} />
     case 'rotate':
-      return (
-        <RotateDialog
-          token={dialog.token}
-          onClose={close}
-          onRotated={(created) => showCreated(created, dialog.token)}
-        />
-      )
+      return <RotateDialog token={dialog.token} onClose={close} onRotated={showCreated} />
     case 'revoke':
       return <RevokeDialog token={dialog.token} onClose={close} onChanged={onChanged} onDone={done} />
   }
 
-  function showCreated(created: CreatedToken, replaced: IngestToken | undefined) {
-    announce(replaced === undefined ? `Token ${created.name} created.` : `Token ${created.name} rotated.`)
+  function showCreated(created: CreatedToken | RotatedToken) {
+    announce(`Token ${created.name} ${isRotated(created) ? 'rotated' : 'created'}.`)
     onChanged()
-    show({ kind: 'created', created, replaced })
+    show({ kind: 'created', created })
   }
 }
+
+const isRotated = (created: CreatedToken | RotatedToken): created is RotatedToken => 'superseded' in created
 
 interface CreateDialogProps {
   readonly onClose: () => void
@@ -100,24 +96,23 @@ const warningTexts: Readonly<Record<string, string>> = {
 }
 
 interface CreatedDialogProps {
-  readonly created: CreatedToken
-  readonly replaced: IngestToken | undefined
+  readonly created: CreatedToken | RotatedToken
   readonly onClose: () => void
 }
 
-function CreatedDialog({ created, replaced, onClose }: CreatedDialogProps) {
+function CreatedDialog({ created, onClose }: CreatedDialogProps) {
   const warnings = created.warnings.flatMap((code) => warningTexts[code] ?? [])
   return (
     <SecretDialog
-      title={`Token ${created.name} ${replaced === undefined ? 'created' : 'rotated'}`}
+      title={`Token ${created.name} ${isRotated(created) ? 'rotated' : 'created'}`}
       label="Ingest token"
       value={created.token}
       remedy="If you lose it, rotate the token to get a new value."
       onClose={onClose}
     >
-      {replaced === undefined ? null : (
+      {isRotated(created) && (
         <p class="soft">
-          The old value is accepted until <Time at={created.superseded?.expires_at} />.
+          The old value is accepted until <Time at={created.superseded.expires_at} />.
         </p>
       )}
       {warnings.map((text) => (

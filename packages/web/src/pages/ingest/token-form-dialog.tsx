@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { signals } from '../../api/management.ts'
+import { signals } from '../../api/tokens.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ExpiryFields } from './expiry-fields.tsx'
 import { FieldError, FormField } from './form-field.tsx'

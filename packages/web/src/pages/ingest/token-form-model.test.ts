@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signals } from '../../api/management.ts'
+import { signals } from '../../api/tokens.ts'
 import { ingestToken, NOW_MS } from './management.harness.ts'
 import {
   emptyTokenForm,

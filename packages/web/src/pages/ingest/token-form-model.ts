@@ -1,4 +1,5 @@
-import { type Allowance, type IngestToken, type LimitedSignal, type Signal, signals } from '../../api/management.ts'
+import type { Allowance, IngestToken, Signal } from '../../api/answers.ts'
+import { type LimitedSignal, signals } from '../../api/tokens.ts'
 
 export type ExpiryChoice = 'never' | '90d' | '1y' | 'date'
 

@@ -1,11 +1,5 @@
-import {
-  type Allowance,
-  type IngestToken,
-  type LimitedSignal,
-  type RefusedClient,
-  signals,
-  type TokenLimits,
-} from '../../api/management.ts'
+import type { Allowance, IngestToken, RefusedClient, TokenLimits } from '../../api/answers.ts'
+import { type LimitedSignal, signals } from '../../api/tokens.ts'
 import { agoText } from '../../components/time.ts'
 import type { Tone } from './enforcement-model.ts'
 

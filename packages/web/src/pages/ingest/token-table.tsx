@@ -1,4 +1,4 @@
-import type { IngestToken } from '../../api/management.ts'
+import type { IngestToken } from '../../api/answers.ts'
 import { may } from '../../app/session.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'

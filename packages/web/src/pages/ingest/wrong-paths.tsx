@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { Readiness, WrongPath } from '../../api/management.ts'
+import type { Readiness, WrongPath } from '../../api/answers.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import type { Resource } from '../../components/resource.ts'
 import { clientColumn, requestColumns } from './client-columns.tsx'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Bucket, Insights } from '../../api/insights.ts'
+import type { Bucket, Insights } from '../../api/answers.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { gridText, secondSteps } from '../../components/chart-steps.ts'
 import { CsvButton } from '../../components/csv-button.tsx'

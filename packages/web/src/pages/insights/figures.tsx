@@ -1,4 +1,4 @@
-import type { Insights } from '../../api/insights.ts'
+import type { Insights } from '../../api/answers.ts'
 import { durationText } from '../../components/duration.ts'
 import { numberText, percentText } from '../../components/text.tsx'
 

@@ -1,4 +1,4 @@
-import type { ComputeMinutes, MinutesBy } from '../../api/insights.ts'
+import type { ComputeMinutes, MinutesBy } from '../../api/answers.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { LongName } from '../../components/long-name.tsx'

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { getInsights, type Insights } from '../../api/insights.ts'
+import type { Insights } from '../../api/answers.ts'
+import { getInsights } from '../../api/insights.ts'
 import { getFacets } from '../../api/pipelines.ts'
 import { useKeys } from '../../app/keys.ts'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'

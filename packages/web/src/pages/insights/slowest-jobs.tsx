@@ -1,4 +1,4 @@
-import type { SlowJob } from '../../api/insights.ts'
+import type { SlowJob } from '../../api/answers.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'

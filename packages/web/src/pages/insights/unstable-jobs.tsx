@@ -1,4 +1,4 @@
-import type { FailingJob, FlakyJob, RetriedJob } from '../../api/insights.ts'
+import type { FailingJob, FlakyJob, RetriedJob } from '../../api/answers.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { LongName } from '../../components/long-name.tsx'

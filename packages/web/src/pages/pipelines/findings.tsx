@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { type Finding, getInsights } from '../../api/insights.ts'
-import type { EnforcementMode, Readiness } from '../../api/management.ts'
+import type { EnforcementMode, Finding, Readiness } from '../../api/answers.ts'
+import { getInsights } from '../../api/insights.ts'
 import { getReadiness, getState } from '../../api/readiness.ts'
 import { countClients } from '../../api/refused-names.ts'
 import { FindingText } from '../../components/finding.tsx'

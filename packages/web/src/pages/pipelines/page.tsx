@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { PipelineRun } from '../../api/answers.ts'
 import { getInsights } from '../../api/insights.ts'
 import { useLive } from '../../api/live.ts'
-import type { PipelineRun } from '../../api/pipelines.ts'
 import { getFacets, listPipelines } from '../../api/pipelines.ts'
 import { useKeys } from '../../app/keys.ts'
 import { CopyButton } from '../../components/copy-button.tsx'

@@ -1,4 +1,4 @@
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun } from '../../api/answers.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { secondsOfNs } from '../../components/duration.ts'
 import { LongName } from '../../components/long-name.tsx'

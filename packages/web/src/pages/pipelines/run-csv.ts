@@ -1,4 +1,4 @@
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun } from '../../api/answers.ts'
 import { secondsOfNs } from '../../components/duration.ts'
 import { millisecondsOf } from '../../components/time.ts'
 

@@ -1,4 +1,4 @@
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun } from '../../api/answers.ts'
 import { type Meaning, statusWord } from '../../components/status-words.ts'
 
 /** The lines of one colour in the drawing of a run. */

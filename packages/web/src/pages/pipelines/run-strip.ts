@@ -1,5 +1,4 @@
-import type { Bucket } from '../../api/insights.ts'
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { Bucket, PipelineRun } from '../../api/answers.ts'
 import { type Meaning, statusWord } from '../../components/status-words.ts'
 import { millisecondsOf } from '../../components/time.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun } from '../../api/answers.ts'
 import { mergeRuns, runAddress, runName, summaryText, triggerText } from './run-words.ts'
 
 const run = (values: Partial<PipelineRun>) =>

@@ -1,4 +1,4 @@
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { PipelineRun } from '../../api/answers.ts'
 
 /** Returns the short name of a run: `storefront #132`, or the name of its pipeline if it has no number. */
 export function runName(run: Pick<PipelineRun, 'project' | 'name' | 'pipeline_id' | 'trace_id'>): string {

@@ -1,5 +1,4 @@
-import type { Insights } from '../../api/insights.ts'
-import type { PipelineRun } from '../../api/pipelines.ts'
+import type { Insights, PipelineRun } from '../../api/answers.ts'
 import { durationText } from '../../components/duration.ts'
 import { numberText } from '../../components/text.tsx'
 import { localText, millisecondsOf } from '../../components/time.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Comparison, JobDifference, MedianRun } from '../../api/compare.ts'
+import type { Comparison, JobDifference, MedianRun } from '../../api/answers.ts'
 import { jobSpan, pipelineSpan, treeOfFixtures, treeOfSpans } from './trace-model.harness.ts'
 import { hasUsualDuration, usualDuration } from './usual-duration.ts'
 

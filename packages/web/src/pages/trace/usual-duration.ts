@@ -1,4 +1,4 @@
-import type { Comparison } from '../../api/compare.ts'
+import type { Comparison } from '../../api/answers.ts'
 import { textOfValue } from '../../api/otlp-json.ts'
 import { shortName } from './trace-text.ts'
 import type { TraceNode } from './trace-tree.ts'
