@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { switchByColumn } from '@penstock/core'
 import { openDatabase } from '@penstock/db'
 import { ScriptedServer } from '@penstock/testkit'
 import { sql } from 'kysely'
@@ -22,26 +23,7 @@ export interface ReceivedCall {
 }
 
 /** The switches that something causes. */
-export const switches = [
-  'push_events',
-  'tag_push_events',
-  'repository_update_events',
-  'issues_events',
-  'confidential_issues_events',
-  'note_events',
-  'confidential_note_events',
-  'merge_requests_events',
-  'pipeline_events',
-  'job_events',
-  'wiki_page_events',
-  'deployment_events',
-  'feature_flag_events',
-  'releases_events',
-  'milestone_events',
-  'emoji_events',
-  'resource_access_token_events',
-  'resource_deploy_token_events',
-] as const
+export const switches = [...switchByColumn.keys()]
 
 export const signingToken = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 

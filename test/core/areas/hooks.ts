@@ -1,4 +1,4 @@
-import { createHook, endHookCall, insertHookCall } from '@penstock/core'
+import { createHook, endHookCall, insertHookCall, switchByColumn } from '@penstock/core'
 import { leastOf, type MatrixRow } from '../http-matrix-row.ts'
 import { listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
@@ -6,15 +6,12 @@ import type { MatrixArea } from '../matrix-area.ts'
 const keys: Shape = { listOf: { exactly: { key: 'text' } } }
 const hook: Shape = {
   exactly: {
+    ...Object.fromEntries([...switchByColumn.keys()].map((name) => [name, 'flag' as const])),
     id: 'int',
     url: 'text',
     name: 'text?',
     description: 'text?',
     created_at: 'time',
-    push_events: 'flag',
-    tag_push_events: 'flag',
-    merge_requests_events: 'flag',
-    repository_update_events: 'flag',
     enable_ssl_verification: 'flag',
     alert_status: { is: 'executable' },
     disabled_until: 'time?',
@@ -24,20 +21,6 @@ const hook: Shape = {
     custom_webhook_template: 'text?',
     custom_headers: keys,
     project_id: 'int',
-    issues_events: 'flag',
-    confidential_issues_events: 'flag',
-    note_events: 'flag',
-    confidential_note_events: 'flag',
-    pipeline_events: 'flag',
-    wiki_page_events: 'flag',
-    deployment_events: 'flag',
-    feature_flag_events: 'flag',
-    job_events: 'flag',
-    releases_events: 'flag',
-    milestone_events: 'flag',
-    emoji_events: 'flag',
-    resource_access_token_events: 'flag',
-    resource_deploy_token_events: 'flag',
     vulnerability_events: 'flag',
     token_present: 'flag',
     signing_token_present: 'flag',

@@ -1,4 +1,4 @@
-import { accessLevels, endHookCall, insertHookCall, type User } from '@penstock/core'
+import { accessLevels, endHookCall, insertHookCall, switchByColumn, type User } from '@penstock/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Call, RestServer } from '../server/rest-server.harness.ts'
 import { hooksArea } from './hooks.ts'
@@ -34,26 +34,10 @@ test('a hook in the form of the API, with its defaults', async () => {
     pipeline_events: 'true',
   })
   expect(status).toBe(201)
+  const isOn = (name: string) => name === 'push_events' || name === 'pipeline_events'
   const flags = {
-    push_events: true,
-    tag_push_events: false,
-    merge_requests_events: false,
-    repository_update_events: false,
+    ...Object.fromEntries([...switchByColumn.keys()].map((name) => [name, isOn(name)])),
     enable_ssl_verification: true,
-    issues_events: false,
-    confidential_issues_events: false,
-    note_events: false,
-    confidential_note_events: false,
-    pipeline_events: true,
-    wiki_page_events: false,
-    deployment_events: false,
-    feature_flag_events: false,
-    job_events: false,
-    releases_events: false,
-    milestone_events: false,
-    emoji_events: false,
-    resource_access_token_events: false,
-    resource_deploy_token_events: false,
     vulnerability_events: false,
     token_present: true,
     signing_token_present: false,

@@ -1,4 +1,11 @@
-import { alertStatuses, hookFields, INTERNAL_ERROR, type ShownHook, type StoredHookCall } from '@penstock/core'
+import {
+  alertStatuses,
+  hookFields,
+  hookSwitchNames,
+  INTERNAL_ERROR,
+  type ShownHook,
+  type StoredHookCall,
+} from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
 import { jsonShape, type Member, member, membersOf, pick } from '../../routing/json-shape.ts'
@@ -18,10 +25,10 @@ export const hookShape = jsonShape<ShownHook>('ProjectHook', {
   urlVariables: of(keys, ({ urlVariableKeys }) => asKeys(urlVariableKeys)),
   ...pick(plain, 'pushEventsBranchFilter', 'branchFilterStrategy', 'customWebhookTemplate'),
   customHeaders: of(keys, ({ customHeaderKeys }) => asKeys(customHeaderKeys)),
-  ...pick(plain, 'projectId', 'issuesEvents', 'confidentialIssuesEvents', 'noteEvents', 'confidentialNoteEvents'),
-  ...pick(plain, 'pipelineEvents', 'wikiPageEvents', 'deploymentEvents', 'featureFlagEvents', 'jobEvents'),
-  ...pick(plain, 'releasesEvents', 'milestoneEvents', 'emojiEvents', 'resourceAccessTokenEvents'),
-  ...pick(plain, 'resourceDeployTokenEvents', 'vulnerabilityEvents'),
+  projectId: plain.projectId,
+  // The first four have their place above.
+  ...pick(plain, ...hookSwitchNames),
+  vulnerabilityEvents: plain.vulnerabilityEvents,
   tokenPresent: of(flag, ({ hasToken }) => hasToken),
   signingTokenPresent: of(flag, ({ hasSigningToken }) => hasSigningToken),
   // The feature does not exist here, so that it is never on.
