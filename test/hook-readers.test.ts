@@ -11,8 +11,8 @@ import {
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PipelineDraft } from '../packages/core/src/pipelines/pipeline.ts'
-import { pipelineDraftOf, putRecordInput } from '../packages/core/src/pipelines/pipeline-record.ts'
+import type { PipelineDraft } from '../packages/core/src/ci/pipelines/pipeline.ts'
+import { pipelineDraftOf, putRecordInput } from '../packages/core/src/ci/pipelines/pipeline-record.ts'
 
 // Two readers read the body of a pipeline hook: the core stores it, and the converter exports it. Both must accept and
 // refuse the same bodies and read the same values, so that a trace shows what the API shows. The differences on purpose

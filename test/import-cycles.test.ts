@@ -3,15 +3,15 @@ import { cyclesOf, fileGraph, folderGraph, isTest, packages, sourcesOf } from '.
 
 /** Areas of the core that refer to each other: a project has members, and a member belongs to a project. */
 const areasOfCore: readonly string[] = [
-  'emails',
-  'groups',
-  'members',
-  'oauth',
-  'projects',
-  'repositories',
-  'sessions',
-  'tokens',
-  'users',
+  'identity/emails',
+  'identity/groups',
+  'identity/members',
+  'identity/oauth',
+  'identity/projects',
+  'code/repositories',
+  'identity/sessions',
+  'identity/tokens',
+  'identity/users',
 ]
 
 const graphOf = (edges: Record<string, string[]>) =>

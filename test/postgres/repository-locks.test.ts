@@ -4,7 +4,7 @@ import { type Db, openDatabase } from '@penstock/db'
 import { type Clock, systemClock } from '@penstock/runtime'
 import { temporarySchema } from '@penstock/testkit'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { withRepositoryLock } from '../../packages/core/src/git/repository-lock.ts'
+import { withRepositoryLock } from '../../packages/core/src/base/git/repository-lock.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 
 const REPOSITORY = '5'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { type Db, type Migrations, migrate, pendingMigrations } from '@penstock/db'
 import type { Migration } from 'kysely'
-import type { CoreTables } from './kit/tables.ts'
+import type { CoreTables } from './base/kit/tables.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 /** Matches `0001_identities.js` and, for newer ones, `20261122T1500_ids_of_projects.js`, but no declaration files. */

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 import type { Db } from '@penstock/db'
 import type { Kysely } from 'kysely'
-import { hookSecretsPlace } from './hooks/hook-secrets.ts'
-import type { CoreTables } from './kit/tables.ts'
-import { parentOfRow } from './model/parent.ts'
-import { signingKeyPlace } from './oauth/signing-key-store.ts'
-import { UnsealError, unsealText } from './secrets/sealed-text.ts'
-import { variablePlace } from './variables/variable-store.ts'
+import type { CoreTables } from './base/kit/tables.ts'
+import { parentOfRow } from './base/model/parent.ts'
+import { UnsealError, unsealText } from './base/secrets/sealed-text.ts'
+import { variablePlace } from './ci/variables/variable-store.ts'
+import { signingKeyPlace } from './identity/oauth/signing-key-store.ts'
+import { hookSecretsPlace } from './instance/hooks/hook-secrets.ts'
 
-declare module './kit/tables.ts' {
+declare module './base/kit/tables.ts' {
   interface CoreTables {
     secrets_key_check: SecretsKeyCheckTable
   }

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from 'kysely'
-import { issueReferencesIn } from '../mentions/issue-references.ts'
+import { issueReferencesIn } from '../code/mentions/issue-references.ts'
 
 const BATCH_SIZE = 200
 
