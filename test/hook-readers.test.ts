@@ -125,7 +125,7 @@ const comparableRecord = (record: PipelineRecord): ReturnType<typeof comparableD
   durationSeconds: storedSeconds(record.durationSeconds),
   queuedSeconds: storedSeconds(record.queuedSeconds),
   // The core orders jobs by id, the converter by creation.
-  jobs: record.jobs.toSorted((a, b) => Number(a.id - b.id)).map(comparableJob),
+  jobs: record.jobs.toSorted((a, b) => Number(a.id) - Number(b.id)).map(comparableJob),
 })
 
 const comparableJob = (job: JobRecord) => ({
@@ -167,7 +167,7 @@ const userOf = ({ id, username }: NonNullable<PipelineRecord['user']>) => ({
   username: storedText(username),
 })
 
-const stored = (integer: bigint | undefined) => (integer === undefined ? undefined : Number(integer))
+const stored = (integer: bigint | string | undefined) => (integer === undefined ? undefined : Number(integer))
 
 /** The core truncates texts, and replaces characters that no database can store. */
 const storedText = (text: string | undefined, maxLength = 1_024): string | undefined =>

@@ -79,7 +79,7 @@ test.each(hooks)('the converter can read a record that the core accepts: $name',
     duration: record.durationSeconds ?? null,
   })
   const rows = await world.core.db.read.selectFrom('pipeline_jobs').selectAll().orderBy('job_id').execute()
-  const jobs = record.jobs.toSorted((a, b) => Number(a.id - b.id))
+  const jobs = record.jobs.toSorted((a, b) => Number(a.id) - Number(b.id))
   expect(rows.map((row) => [row.job_id, row.status, row.is_bridge, row.is_retried])).toEqual(
     jobs.map((job) => [Number(job.id), job.status, Number(job.bridge), Number(!job.effective)]),
   )

@@ -1,4 +1,5 @@
 import { type Conversion, convert } from '@penstock/converter'
+import type { RunId } from '@penstock/forges'
 import { type Encoding, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
@@ -98,7 +99,7 @@ async function convertRecords(settings: ConvertSettings, environment: Environmen
 
 function put(
   output: RequestOutput,
-  pipelineId: bigint,
+  pipelineId: RunId,
   conversion: Conversion,
   { signals, encoder }: { readonly signals: readonly Signal[]; readonly encoder: RequestEncoder },
 ): Promise<void> {

@@ -24,7 +24,7 @@ import {
   type RecordIntake,
   readBody,
 } from '@penstock/exporter'
-import { type PipelineRecord, RecordError, type UpstreamPipeline } from '@penstock/forges'
+import { integerId, type PipelineRecord, RecordError, type RunId, type UpstreamPipeline } from '@penstock/forges'
 import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 
@@ -112,13 +112,16 @@ const hookProject = ({ settings }: Core, { id, name, fullPath, defaultBranch }: 
 /** Returns the upstream pipeline if the record names one in another project of this core. */
 async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord): Promise<NamedUpstream | undefined> {
   if (upstream === undefined || !upstream.otherProject) return undefined
-  const { projectId, projectPath, projectWebUrl, pipelineId } = upstream
+  const { projectId, projectPath, projectWebUrl } = upstream
+  const pipelineId = integerId(upstream.pipelineId)
   const base = `${tx.core.settings.externalUrl}/`
   const path = projectPath ?? (projectWebUrl?.startsWith(base) ? projectWebUrl.slice(base.length) : undefined)
   const isOnThisHost = projectWebUrl === undefined || instanceOf(projectWebUrl) === instanceOf(base)
   const id = Number(projectId)
   const ref = path ?? (projectWebUrl === undefined && Number.isSafeInteger(id) ? id : undefined)
-  return isOnThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
+  return isOnThisHost && ref !== undefined && pipelineId !== undefined
+    ? findNamedUpstream(tx, ref, pipelineId)
+    : undefined
 }
 
 interface ExportedPipeline {
@@ -129,7 +132,7 @@ interface ExportedPipeline {
 }
 
 /** Returns whether the id is that of the pipeline just written, and its project was the first to record it. */
-const isFirstToRecord = (id: bigint, written: WrittenPipeline | undefined): boolean =>
+const isFirstToRecord = (id: RunId, written: WrittenPipeline | undefined): boolean =>
   written !== undefined && id === BigInt(written.pipeline.id) && written.pipeline.globalNumber === written.pipeline.id
 
 /** Returns the parts of the export's identity that cannot be derived from the record alone. */
@@ -139,8 +142,9 @@ async function identityOf(
 ): Promise<ExportIdentity | undefined> {
   const { id, rootPipelineId, upstream } = record
   const parentId = upstream?.otherProject === false ? upstream.pipelineId : undefined
-  const rootId = rootPipelineId ?? parentId ?? id
-  const instance = isFirstToRecord(rootId, written) ? undefined : await claimTraceInstance(tx, project, rootId)
+  const rootId = integerId(rootPipelineId ?? parentId ?? id)
+  const isCertain = rootId === undefined || isFirstToRecord(rootId, written)
+  const instance = isCertain ? undefined : await claimTraceInstance(tx, project, rootId)
   if (!upstream?.otherProject) return instance === undefined ? undefined : { instance }
   return { instance, upstream: await upstreamIdentity(tx, upstream, named) }
 }
@@ -151,7 +155,8 @@ async function upstreamIdentity(
   named: NamedUpstream | undefined,
 ): Promise<ExportIdentity['upstream']> {
   if (named !== undefined) {
-    const instance = await findTraceInstance(tx, named.project, rootPipelineId ?? pipelineId)
+    const rootId = integerId(rootPipelineId ?? pipelineId)
+    const instance = rootId === undefined ? undefined : await findTraceInstance(tx, named.project, rootId)
     return { instance, standing: named.isRecorded ? 'recorded' : 'expected' }
   }
   // Hashed with this host, the id would lead to the trace of any project that has a pipeline with this id.

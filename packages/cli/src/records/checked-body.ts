@@ -1,12 +1,12 @@
 import { type CheckedRecord, type ConvertOptions, checkRecord } from '@penstock/converter'
-import { type JsonObject, type Payload, readInput, readPayload, type Warnings } from '@penstock/forges'
+import { type JsonObject, type Payload, type RunId, readInput, readPayload, type Warnings } from '@penstock/forges'
 
 /** The kind of a body, and the attributes and metrics that its record lacks. */
 export type CheckedBody = CheckedPipeline | CheckedJobHook
 
 export interface CheckedPipeline extends CheckedRecord {
   readonly kind: Payload['kind']
-  readonly pipelineId: bigint
+  readonly pipelineId: RunId
   readonly status: string
   readonly jobs: number
   readonly warnings: Warnings
@@ -14,8 +14,8 @@ export interface CheckedPipeline extends CheckedRecord {
 
 export interface CheckedJobHook {
   readonly kind: 'job hook'
-  readonly pipelineId: bigint
-  readonly jobId: bigint
+  readonly pipelineId: RunId
+  readonly jobId: RunId
   readonly warnings: Warnings
 }
 

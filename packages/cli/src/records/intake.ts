@@ -12,6 +12,7 @@ import {
   type JobEvent,
   type PipelineRecord,
   RecordError,
+  type RunId,
   readInput,
   rootKey,
   rootOf,
@@ -28,7 +29,7 @@ export type Admission = Admitted | Skipped
 
 export interface Admitted extends AdmittedRecord {
   /** The root pipeline of the record's trace. */
-  readonly rootId: bigint
+  readonly rootId: RunId
 }
 
 /** A body that is never exported, cannot be exported yet, or has been exported before. This is not a failure. */
@@ -60,7 +61,7 @@ export class Intake {
   readonly #options: ConvertOptions
   readonly #receivedAtNs: bigint | undefined
   readonly #nowNs: () => bigint
-  readonly #roots = new RecentMap<string, bigint>({ entries: rememberedPipelines })
+  readonly #roots = new RecentMap<string, RunId>({ entries: rememberedPipelines })
   readonly #exports = new RecentMap<string, EarlierExport>({
     entries: rememberedPipelines,
     weight: { max: rememberedExportedJobs, of: ({ jobIds }) => jobIds.length },
@@ -109,7 +110,7 @@ export class Intake {
   }
 
   /** The pipelines for which only job hooks have arrived. */
-  get pendingPipelines(): readonly bigint[] {
+  get pendingPipelines(): readonly RunId[] {
     return this.#pendingPipelines.ids
   }
 

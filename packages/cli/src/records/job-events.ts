@@ -1,4 +1,4 @@
-import { type JobEnrichment, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/forges'
+import { type JobEnrichment, mergedJobEvents, type PipelineRecord, type RunId, rootKey } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /**
@@ -7,7 +7,7 @@ import { RecentMap } from './recent-map.ts'
  */
 export class JobEvents {
   /** The events by job, by `rootKey` of the pipeline. */
-  readonly #pipelines: RecentMap<string, Map<bigint, JobEnrichment>>
+  readonly #pipelines: RecentMap<string, Map<RunId, JobEnrichment>>
   readonly #capacity: number
 
   /**
@@ -21,7 +21,7 @@ export class JobEvents {
 
   add(instance: string, event: JobEnrichment): void {
     const key = rootKey(instance, event.pipelineId)
-    const jobs = this.#pipelines.get(key) ?? new Map<bigint, JobEnrichment>()
+    const jobs = this.#pipelines.get(key) ?? new Map<RunId, JobEnrichment>()
     const earlier = jobs.get(event.jobId)
     if (earlier === undefined && jobs.size >= this.#capacity) return
     // Deleted while it changes, because the map counts the jobs when a pipeline is set and deleted.

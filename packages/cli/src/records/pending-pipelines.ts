@@ -1,9 +1,9 @@
-import { rootKey } from '@penstock/forges'
+import { type RunId, rootKey } from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /** The pipelines that are known only from job hooks. They cannot be converted before their own hook arrives. */
 export class PendingPipelines {
-  readonly #waiting: RecentMap<string, bigint>
+  readonly #waiting: RecentMap<string, RunId>
   readonly #arrived: RecentMap<string, true>
 
   /** @param capacity the maximum number of pipelines; the least recently mentioned are evicted first */
@@ -12,18 +12,18 @@ export class PendingPipelines {
     this.#arrived = new RecentMap({ entries: capacity })
   }
 
-  addJobHook(instance: string, pipelineId: bigint): void {
+  addJobHook(instance: string, pipelineId: RunId): void {
     const key = rootKey(instance, pipelineId)
     if (!this.#arrived.has(key)) this.#waiting.set(key, pipelineId)
   }
 
-  addPipeline(instance: string, pipelineId: bigint): void {
+  addPipeline(instance: string, pipelineId: RunId): void {
     const key = rootKey(instance, pipelineId)
     this.#waiting.delete(key)
     this.#arrived.set(key, true)
   }
 
-  get ids(): readonly bigint[] {
+  get ids(): readonly RunId[] {
     return [...this.#waiting.values()]
   }
 }

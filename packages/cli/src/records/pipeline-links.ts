@@ -1,15 +1,22 @@
 import { type ConvertOptions, exportDecision, recordInstance, upstreamInstance } from '@penstock/converter'
-import { type JobEvent, type JobRecord, type PipelineRecord, rootKey, type UpstreamPipeline } from '@penstock/forges'
+import {
+  type JobEvent,
+  type JobRecord,
+  type PipelineRecord,
+  type RunId,
+  rootKey,
+  type UpstreamPipeline,
+} from '@penstock/forges'
 import { RecentMap } from './recent-map.ts'
 
 /** The facts that are known about one pipeline. */
 interface KnownPipeline {
-  readonly id: bigint
+  readonly id: RunId
   /** Whether the pipeline's own record has been read. */
   readonly isRead: boolean
   /** A record of the pipeline that is to be exported has been read, so all of its exported bridges are known. */
   readonly isExported: boolean
-  readonly rootPipelineId: bigint | undefined
+  readonly rootPipelineId: RunId | undefined
   readonly upstream: UpstreamPipeline | undefined
 }
 
@@ -55,7 +62,7 @@ export class PipelineLinks {
    * Yields the `rootKey` of each pipeline with the id that leads towards its root: the root's if it is known, else the
    * parent's, else its own.
    */
-  *roots(): Generator<[key: string, id: bigint]> {
+  *roots(): Generator<[key: string, id: RunId]> {
     for (const [key, { id, isRead, rootPipelineId, upstream }] of this.#pipelines) {
       if (rootPipelineId !== undefined) yield [key, rootPipelineId]
       else if (upstream !== undefined && !upstream.otherProject) yield [key, upstream.pipelineId]

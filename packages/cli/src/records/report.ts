@@ -1,4 +1,4 @@
-import type { RecordError, Warnings } from '@penstock/forges'
+import type { RecordError, RunId, Warnings } from '@penstock/forges'
 import type { Place } from '../input/record-stream.ts'
 import { exitCodes } from '../process/environment.ts'
 import { counted, formatCount, printable } from '../text/wording.ts'
@@ -67,7 +67,7 @@ export class Report {
   }
 
   /** Names the pipelines for which only job hooks arrived, which is why they were not converted. */
-  printPendingPipelines(ids: readonly bigint[]): void {
+  printPendingPipelines(ids: readonly RunId[]): void {
     for (const id of ids.slice(0, remarksPerFile))
       this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
     const unnamed = ids.length - remarksPerFile

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type RunId, runIdText } from '@penstock/forges'
 import type { Encoding, Signal } from '@penstock/otlp'
 import type { OutputStream } from '../process/environment.ts'
 import { write } from '../process/output.ts'
@@ -10,7 +11,7 @@ import { RecentMap } from './recent-map.ts'
 /** The destination of converted requests. */
 export interface RequestOutput {
   /** @throws {OutputError} */
-  put(pipelineId: bigint, requests: ReadonlyMap<Signal, Uint8Array>): Promise<void>
+  put(pipelineId: RunId, requests: ReadonlyMap<Signal, Uint8Array>): Promise<void>
 }
 
 /** Returns an output with one request per line. In protobuf, concatenated requests of one signal are a valid request, so there is no separator. */
@@ -32,13 +33,14 @@ export function streamOutput(stdout: OutputStream, encoding: Encoding): RequestO
  */
 export async function directoryOutput(directory: string, encoding: Encoding): Promise<RequestOutput> {
   const extension = encoding === 'json' ? 'json' : 'pb'
-  const seen = new RecentMap<bigint, number>({ entries: rememberedPipelines })
+  const seen = new RecentMap<string, number>({ entries: rememberedPipelines })
   await orUsageError(`cannot write to ${directory}`, mkdir(directory, { recursive: true }))
   return {
     async put(pipelineId, requests) {
-      const number = (seen.get(pipelineId) ?? 0) + 1
-      seen.set(pipelineId, number)
-      const stem = number === 1 ? String(pipelineId) : `${pipelineId}.${number}`
+      const id = runIdText(pipelineId)
+      const number = (seen.get(id) ?? 0) + 1
+      seen.set(id, number)
+      const stem = number === 1 ? id : `${id}.${number}`
       for (const [signal, body] of requests) {
         const path = join(directory, `${stem}.${signal}.${extension}`)
         await orOutputError(`cannot write ${path}`, writeFile(path, body))

@@ -1,3 +1,4 @@
+import { integerId } from '@penstock/forges/record'
 import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_TASK_NAME,
@@ -23,7 +24,7 @@ const BRIDGE = 'bridge'
 
 /** Attributes of a job's or bridge's span and log record. */
 export const jobAttributes: AttributeTable<JobRun> = [
-  { keys: ['job.id'], type: 'int', from: ({ job }) => job.id, absent: 'never' },
+  { keys: ['job.id'], type: 'int', from: ({ job }) => integerId(job.id), absent: 'never' },
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID],
     type: 'string',

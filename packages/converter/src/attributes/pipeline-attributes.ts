@@ -1,4 +1,4 @@
-import type { MergeRequestRecord } from '@penstock/forges/record'
+import { integerId, type MergeRequestRecord } from '@penstock/forges/record'
 import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,
@@ -25,7 +25,7 @@ import type { PipelineRun } from '../run/run.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [
-  { keys: ['pipeline.id'], type: 'int', from: ({ record }) => record.id, absent: 'never' },
+  { keys: ['pipeline.id'], type: 'int', from: ({ record }) => integerId(record.id), absent: 'never' },
   {
     keys: [ATTR_CICD_PIPELINE_RUN_ID],
     type: 'string',
@@ -242,7 +242,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.source_pipeline.pipeline_id', 'svc.cicd.pipeline.source_pipeline.id'],
     type: 'int',
-    from: ({ record }) => record.upstream?.pipelineId,
+    from: ({ record }) => integerId(record.upstream?.pipelineId),
     needs: ['source_pipeline.pipeline_id'],
     absent: 'not started by another pipeline',
   },

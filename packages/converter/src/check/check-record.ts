@@ -1,4 +1,4 @@
-import type { EmptyField, Payload, PipelineRecord } from '@penstock/forges/record'
+import type { EmptyField, Payload, PipelineRecord, RunId } from '@penstock/forges/record'
 import { planOf } from '../attributes/plan.ts'
 import type { PointContext } from '../attributes/point-attributes.ts'
 import { attributesFrom, type CompiledTable, vendorKey } from '../base/attribute-table.ts'
@@ -124,7 +124,7 @@ const jobPrefix = 'builds[].'
  * Returns why none of the fields provides a value. `undefined` if one of them is not empty, but its value cannot be
  * used.
  */
-function reasonFor(needs: readonly string[], payload: Payload, jobId: bigint | undefined): string | undefined {
+function reasonFor(needs: readonly string[], payload: Payload, jobId: RunId | undefined): string | undefined {
   const empty: EmptyField[] = []
   for (const name of needs) {
     const field = payload.emptyField(name, jobId)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type RunId, runIdText } from '@penstock/forges/record'
 
 /**
  * Derives trace and span ids from the identity of the run alone, so that a job, a child pipeline and a second export
@@ -6,12 +7,12 @@ import { hash } from 'node:crypto'
  */
 export interface IdScheme {
   readonly traceFlags: number
-  traceId(instance: string, rootId: bigint): string
+  traceId(instance: string, rootId: RunId): string
   /** `completedAtNs` is passed only for a later completion that gets its own span (`reexport: link`). */
-  pipelineSpanId(instance: string, rootId: bigint, pipelineId: bigint, completedAtNs?: bigint): string
-  jobSpanId(instance: string, rootId: bigint, job: { readonly id: bigint; readonly bridge: boolean }): string
-  stageSpanId(instance: string, pipelineId: bigint, stage: string): string
-  traceState(instance: string, rootId: bigint): string
+  pipelineSpanId(instance: string, rootId: RunId, pipelineId: RunId, completedAtNs?: bigint): string
+  jobSpanId(instance: string, rootId: RunId, job: { readonly id: RunId; readonly bridge: boolean }): string
+  stageSpanId(instance: string, pipelineId: RunId, stage: string): string
+  traceState(instance: string, rootId: RunId): string
 }
 
 const TRACE_ID_DIGITS = 32
@@ -36,19 +37,24 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 export const hashedIds: IdScheme = {
   traceFlags: HASHED_FLAGS,
-  traceId: (instance, rootId) => hashedId(TRACE_ID_DIGITS, `trace\n${instance}\n${rootId}`),
+  traceId: (instance, rootId) => hashedId(TRACE_ID_DIGITS, `trace\n${instance}\n${runIdText(rootId)}`),
   pipelineSpanId: (instance, _rootId, pipelineId, completedAtNs) =>
     hashedId(
       SPAN_ID_DIGITS,
-      `pipeline\n${instance}\n${pipelineId}${completedAtNs === undefined ? '' : `\n${completedAtNs}`}`,
+      `pipeline\n${instance}\n${runIdText(pipelineId)}${completedAtNs === undefined ? '' : `\n${completedAtNs}`}`,
     ),
-  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${job.id}`),
-  stageSpanId: (instance, pipelineId, stage) => hashedId(SPAN_ID_DIGITS, `stage\n${instance}\n${pipelineId}\n${stage}`),
+  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${runIdText(job.id)}`),
+  stageSpanId: (instance, pipelineId, stage) =>
+    hashedId(SPAN_ID_DIGITS, `stage\n${instance}\n${runIdText(pipelineId)}\n${stage}`),
   traceState: () => '',
 }
 
-/** Returns the id in hexadecimal, padded to `digits`. A longer id keeps its low digits, because those differ between ids. */
-const padded = (id: bigint, digits: number): string => id.toString(16).padStart(digits, '0').slice(-digits)
+/**
+ * Returns the id in hexadecimal, padded to `digits`. A longer id keeps its low digits, because those differ between ids. A
+ * text, which no forge uses in traces of its own, is hashed.
+ */
+const padded = (id: RunId, digits: number): string =>
+  typeof id === 'string' ? sha256(id).slice(0, digits) : id.toString(16).padStart(digits, '0').slice(-digits)
 const nativeHash = (text: string): string => sha256(text).slice(0, SPAN_ID_DIGITS)
 
 /** The ids that the forge gives to its own traces, for runners and jobs that already use its trace context. */
@@ -56,10 +62,12 @@ export const nativeIds: IdScheme = {
   traceFlags: NATIVE_FLAGS,
   traceId: (_instance, rootId) => padded(rootId, TRACE_ID_DIGITS),
   pipelineSpanId: (_instance, rootId, pipelineId, completedAtNs) =>
-    nativeHash(`pipeline:${rootId}:${pipelineId}${completedAtNs === undefined ? '' : `:${completedAtNs}`}`),
+    nativeHash(
+      `pipeline:${runIdText(rootId)}:${runIdText(pipelineId)}${completedAtNs === undefined ? '' : `:${completedAtNs}`}`,
+    ),
   jobSpanId: (_instance, rootId, job) =>
-    job.bridge ? padded(job.id, SPAN_ID_DIGITS) : nativeHash(`${rootId}:${job.id}:export`),
-  stageSpanId: (_instance, pipelineId, stage) => nativeHash(`stage:${pipelineId}:${stage}`),
+    job.bridge ? padded(job.id, SPAN_ID_DIGITS) : nativeHash(`${runIdText(rootId)}:${runIdText(job.id)}:export`),
+  stageSpanId: (_instance, pipelineId, stage) => nativeHash(`stage:${runIdText(pipelineId)}:${stage}`),
   // The explicit randomness value `rv` makes consistent samplers decide as they would with hashed ids.
   traceState: (instance, rootId) => `ot=rv:${hashedIds.traceId(instance, rootId).slice(-14)}`,
 }

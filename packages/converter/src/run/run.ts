@@ -3,6 +3,7 @@ import {
   type JobRecord,
   type PipelineRecord,
   RecordError,
+  type RunId,
   type UpstreamPipeline,
   type UserRecord,
 } from '@penstock/forges/record'
@@ -31,7 +32,7 @@ export interface PipelineRun<Plan extends RunSettings = RunSettings> {
   readonly instance: string
   /** The ids of the run's trace and of its parent span: those of another project if it joins the trace of that project. */
   readonly trace: IdSpace
-  readonly rootId: bigint
+  readonly rootId: RunId
   /** False if the root pipeline is unknown and the direct parent is used instead. */
   readonly rootResolved: boolean
   readonly traceId: string
@@ -177,7 +178,7 @@ export function failedJobs(record: PipelineRecord): JobRecord[] {
 }
 
 /** Returns the root pipeline of the trace. It is not resolved if only the direct parent is known. */
-function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
+function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: RunId; resolved: boolean } {
   const upstream = joinedUpstream(record, options)
   if (upstream?.otherProject) {
     // The source may name a root in this project. It is ignored, because this pipeline joins another project's trace.
@@ -200,7 +201,7 @@ function traceInstance(record: PipelineRecord, options: ConvertOptions): string 
 }
 
 /** Returns the root of the upstream pipeline's tree, or the upstream pipeline itself if its root is unknown. */
-export const upstreamRootId = (upstream: UpstreamPipeline): bigint => upstream.rootPipelineId ?? upstream.pipelineId
+export const upstreamRootId = (upstream: UpstreamPipeline): RunId => upstream.rootPipelineId ?? upstream.pipelineId
 
 /** Returns the upstream pipeline that this one shares a trace with; `undefined` if it has its own trace. */
 export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {

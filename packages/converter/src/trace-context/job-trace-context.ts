@@ -1,4 +1,4 @@
-import { JobVariablesError, type PipelineRecord, type RunningJob } from '@penstock/forges/record'
+import { JobVariablesError, type PipelineRecord, type RunId, type RunningJob } from '@penstock/forges/record'
 import { type PlannedJob, planOf } from '../attributes/plan.ts'
 import { attributesFrom, type CompiledTable } from '../base/attribute-table.ts'
 import type { ConvertOptions } from '../base/options.ts'
@@ -28,7 +28,7 @@ export interface JobTraceContextRequest {
   /** The options of the export; ids depend on `idScheme`, `instanceId` and `multiProject`. */
   readonly options: ConvertOptions
   /** The root pipeline that the caller names; it takes precedence over the one that the job was passed. */
-  readonly rootPipelineId?: bigint | undefined
+  readonly rootPipelineId?: RunId | undefined
 }
 
 /**
@@ -114,7 +114,7 @@ function withRootOf({ job, options, rootPipelineId: named }: JobTraceContextRequ
   )
 }
 
-function withRoot(record: PipelineRecord, rootPipelineId: bigint): PipelineRecord {
+function withRoot(record: PipelineRecord, rootPipelineId: RunId): PipelineRecord {
   const { upstream } = record
   return {
     ...record,

@@ -1,4 +1,4 @@
-import type { UpstreamPipeline } from '@penstock/forges/record'
+import type { RunId, UpstreamPipeline } from '@penstock/forges/record'
 import type { SpanLink } from '@penstock/otlp'
 import type { LinkContext } from '../attributes/link-attributes.ts'
 import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
@@ -66,7 +66,7 @@ function laterCompletionLinks(run: PlannedRun): readonly SpanLink[] {
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_completion')]
 }
 
-function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: UpstreamPipeline) {
+function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: RunId, upstream: UpstreamPipeline) {
   return upstream.bridgeId === undefined
     ? undefined
     : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })

@@ -1,6 +1,14 @@
 import { exportDecision, recordInstance } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
-import { attemptsListedBy, type Input, type JobEnrichment, rootKey, rootOf, withJobEvents } from '@penstock/forges'
+import {
+  attemptsListedBy,
+  type Input,
+  type JobEnrichment,
+  type RunId,
+  rootKey,
+  rootOf,
+  withJobEvents,
+} from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import type { DurableOptions } from '../options/durable-options.ts'
 import { admission, toEarlierExport } from '../records/admission.ts'
@@ -24,8 +32,8 @@ interface Arrival {
   readonly request: IntakeRequest
   readonly options: DurableOptions
   readonly namespace: PipelineNamespace
-  readonly pipelineId: bigint
-  readonly upstreamId: bigint | undefined
+  readonly pipelineId: RunId
+  readonly upstreamId: RunId | undefined
   /** The key of the pipeline's row in the export history. */
   readonly key: string
 }

@@ -5,6 +5,7 @@ import {
   type PipelineRecord,
   type PreviousExport,
   type Root,
+  type RunId,
   rootOf,
   type Warnings,
   withRoot,
@@ -13,18 +14,18 @@ import {
 /** The stored facts about the latest export of a pipeline. */
 export interface EarlierExport {
   /** The root pipeline of the trace that contains the export. */
-  readonly rootId: bigint
+  readonly rootId: RunId
   readonly finishedAtNs: bigint | undefined
   /** The digest of the exported record; '' if later completions are not exported. */
   readonly digest: string
   /** The jobs of all exports of the pipeline; empty if later completions are not exported. */
-  readonly jobIds: BigInt64Array
+  readonly jobIds: BigInt64Array | readonly RunId[]
 }
 
 /** The stored facts about a pipeline before a new record arrives. */
 export interface PipelineHistory {
   /** The root ids of the pipeline and of its upstream pipelines, by `rootKey`. */
-  readonly roots: ReadonlyMap<string, bigint>
+  readonly roots: ReadonlyMap<string, RunId>
   readonly earlier: EarlierExport | undefined
 }
 
@@ -99,7 +100,7 @@ export function admission(
 /** Returns the facts to store about an admitted record. */
 export function toEarlierExport(
   { record, digest }: Pick<Admitted, 'record' | 'digest'>,
-  rootId: bigint,
+  rootId: RunId,
   { reexport }: Pick<ConvertOptions, 'reexport'>,
 ): EarlierExport {
   return { rootId, finishedAtNs: record.finishedAtNs, digest, jobIds: reexport === 'none' ? noJobs : sentJobs(record) }
@@ -122,24 +123,26 @@ function isLaterContent({ finishedAtNs }: PipelineRecord, digest: string, earlie
 const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
   one !== undefined && other !== undefined && one > other
 
-const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })
+const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set<RunId>(jobIds) })
 
 /**
  * An empty array that all pipelines without remembered jobs share. This saves memory, because there can be many such
  * pipelines.
  */
-const noJobs = new BigInt64Array()
+const noJobs: readonly RunId[] = []
 
-function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
-  return BigInt64Array.from(new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)]))
+/** Returns the jobs of all exports so far; integers in an array that takes little memory, because there can be many pipelines. */
+function sentJobs({ jobs, previousExport }: PipelineRecord): EarlierExport['jobIds'] {
+  const ids = [...new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)])]
+  return ids.every((id) => typeof id === 'bigint') ? BigInt64Array.from(ids) : ids
 }
 
 /**
  * Returns a digest that is equal for records with the same content. The time when a record
- * was received makes no difference.
+ * was received and the forge make no difference; earlier versions did not store the forge.
  */
 export function digestOf(record: PipelineRecord): string {
-  const content = { ...record, receivedAtNs: undefined }
+  const content = { ...record, receivedAtNs: undefined, forge: undefined }
   const text = JSON.stringify(content, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')
 }

@@ -1,5 +1,5 @@
 import { RowInsertion } from '@penstock/db'
-import { rootKey } from '@penstock/forges'
+import { parseRunId, type RunId, rootKey, runIdText } from '@penstock/forges'
 import type { Selectable, Transaction } from 'kysely'
 import type { EarlierExport, PipelineHistory } from '../records/admission.ts'
 import { type PipelineNamespace, pipelineKey } from './export-key.ts'
@@ -41,26 +41,26 @@ export class ExportHistory {
   }
 
   /** Returns the stored root of a pipeline. */
-  async rootOf(key: string): Promise<bigint | undefined> {
+  async rootOf(key: string): Promise<RunId | undefined> {
     await this.load([key])
     const row = this.#rows.get(key)
-    return row && BigInt(row.root_id)
+    return row && parseRunId(row.root_id)
   }
 
   /**
    * Returns the history of a pipeline. Its `roots` are the stored roots of the pipeline, of its upstream pipeline
    * `upstreamId`, and of the pipelines above them.
    */
-  async find(namespace: PipelineNamespace, id: bigint, upstreamId: bigint | undefined): Promise<StoredPipelineHistory> {
-    const roots = new Map<string, bigint>()
-    const asked = new Set<bigint>()
+  async find(namespace: PipelineNamespace, id: RunId, upstreamId: RunId | undefined): Promise<StoredPipelineHistory> {
+    const roots = new Map<string, RunId>()
+    const asked = new Set<RunId>()
     let ids = upstreamId === undefined ? [id] : [id, upstreamId]
     for (let level = 0; ids.length > 0 && level < MAX_UPSTREAM_LEVELS; level += 1) {
       for (const each of ids) asked.add(each)
       await this.load(ids.map((each) => pipelineKey(namespace, each)))
       const found = ids.flatMap((each) => {
         const row = this.#rows.get(pipelineKey(namespace, each))
-        return row === undefined ? [] : [{ each, rootId: BigInt(row.root_id) }]
+        return row === undefined ? [] : [{ each, rootId: parseRunId(row.root_id) }]
       })
       for (const { each, rootId } of found) roots.set(rootKey(namespace.instance, each), rootId)
       ids = found.map(({ rootId }) => rootId).filter((rootId) => !asked.has(rootId))
@@ -69,17 +69,17 @@ export class ExportHistory {
     return { roots, earlier: own && earlierOf(own), exports: own?.exports ?? 0 }
   }
 
-  recordRoot(key: string, rootId: bigint, nowMs: number): void {
+  recordRoot(key: string, rootId: RunId, nowMs: number): void {
     const row = this.#rows.get(key)
-    const isKnown = row?.root_id === String(rootId) && nowMs - row.last_seen_at_ms < MIN_SEEN_UPDATE_MS
-    if (!isKnown) this.#change(key, { root_id: String(rootId), last_seen_at_ms: nowMs })
+    const isKnown = row?.root_id === runIdText(rootId) && nowMs - row.last_seen_at_ms < MIN_SEEN_UPDATE_MS
+    if (!isKnown) this.#change(key, { root_id: runIdText(rootId), last_seen_at_ms: nowMs })
   }
 
   recordExport(key: string, { rootId, finishedAtNs, digest, jobIds }: EarlierExport, nowMs: number): void {
     this.#change(key, {
-      root_id: String(rootId),
+      root_id: runIdText(rootId),
       exports: (this.#rows.get(key)?.exports ?? 0) + 1,
-      exported_root_id: String(rootId),
+      exported_root_id: runIdText(rootId),
       finished_at_ns: finishedAtNs === undefined ? null : String(finishedAtNs),
       digest,
       job_ids: idsText(jobIds),
@@ -138,13 +138,13 @@ export async function deletePipelinesBefore(tx: Tx, beforeMs: number, limit: num
 function earlierOf({ exported_root_id, finished_at_ns, digest, job_ids }: Row): EarlierExport | undefined {
   if (exported_root_id === null) return undefined
   return {
-    rootId: BigInt(exported_root_id),
+    rootId: parseRunId(exported_root_id),
     finishedAtNs: finished_at_ns === null ? undefined : BigInt(finished_at_ns),
     digest,
-    jobIds: BigInt64Array.from(readIds(job_ids)),
+    jobIds: readIds(job_ids),
   }
 }
 
-export const idsText = (ids: Iterable<bigint>): string => [...ids].join(' ')
+export const idsText = (ids: Iterable<RunId>): string => Array.from(ids, runIdText).join(' ')
 
-export const readIds = (text: string): bigint[] => (text === '' ? [] : text.split(' ').map(BigInt))
+export const readIds = (text: string): RunId[] => (text === '' ? [] : text.split(' ').map(parseRunId))

@@ -26,3 +26,12 @@ test('parses every key that it builds', () => {
   expect(key).toBe('source:forge host:8443 9223372036854775807 #2 logs')
   expect(readDeliveryKey(key)).toEqual({ record, signal: 'logs' })
 })
+
+test.each(['group/job #7 (x)', 'a traces', '31', '0b1c4a52-7b1c-4d58-9a40-4f1d0ad6a3f9'])(
+  'parses the key of a pipeline with the id %j',
+  (id) => {
+    const namespace = { scope: 'source:forge', instance: 'host 3' }
+    const key = deliveryKey(recordKey(pipelineKey(namespace, id), 2), 'logs')
+    expect(parseExportKey(key)).toEqual({ ...namespace, pipelineId: id, round: 2, signal: 'logs' })
+  },
+)

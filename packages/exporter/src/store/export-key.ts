@@ -1,4 +1,4 @@
-import { rootKey } from '@penstock/forges'
+import { parseRunId, type RunId, rootKey } from '@penstock/forges'
 import { type Signal, signalNames } from '@penstock/otlp'
 
 /** The namespace of pipeline ids: facts about a pipeline are stored per scope and instance. */
@@ -8,7 +8,7 @@ export interface PipelineNamespace {
 }
 
 /** Returns the key of a pipeline's row. It is unique because scopes contain no blanks. */
-export const pipelineKey = ({ scope, instance }: PipelineNamespace, id: bigint): string =>
+export const pipelineKey = ({ scope, instance }: PipelineNamespace, id: RunId): string =>
   `${scope} ${rootKey(instance, id)}`
 
 /** Returns the scope that a pipeline, record or delivery key begins with. */
@@ -41,11 +41,17 @@ export interface ExportKey extends PipelineNamespace {
   readonly signal: string
 }
 
-const keyPattern = new RegExp(`^(\\S+) (.*) (\\d+)(?: #(\\d+))? (${signalNames.join('|')})$`, 's')
+const keyPattern = new RegExp(`^(\\S+) (.*) (\\d+|~\\S+)(?: #(\\d+))? (${signalNames.join('|')})$`, 's')
 
 /** Returns the parts of a delivery key; `undefined` if the text is not one. */
 export function parseExportKey(key: string): ExportKey | undefined {
   const [, scope, instance, pipelineId, round = '1', signal] = keyPattern.exec(key) ?? []
   if (scope === undefined) return undefined
-  return { scope, instance: instance!, pipelineId: pipelineId!, round: Number(round), signal: signal! }
+  return {
+    scope,
+    instance: instance!,
+    pipelineId: String(parseRunId(pipelineId!)),
+    round: Number(round),
+    signal: signal!,
+  }
 }

@@ -1,4 +1,4 @@
-import { type JobEnrichment, mergedJobEvents } from '@penstock/forges'
+import { type JobEnrichment, mergedJobEvents, parseRunId, type RunId, runIdText } from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import type { ExporterTables } from './export-tables.ts'
 
@@ -24,7 +24,7 @@ export async function saveJobEnrichments(
 }
 
 async function saveSome(tx: Tx, pipeline: string, enrichments: readonly JobEnrichment[], nowMs: number): Promise<void> {
-  const ids = enrichments.map(({ jobId }) => String(jobId))
+  const ids = enrichments.map(({ jobId }) => runIdText(jobId))
   const stored = await tx
     .selectFrom('export_job_hooks')
     .select(['job_id', 'news'])
@@ -34,7 +34,7 @@ async function saveSome(tx: Tx, pipeline: string, enrichments: readonly JobEnric
   const newsByJob = new Map(stored.map(({ job_id, news }) => [job_id, news]))
   let room = newsByJob.size === ids.length ? 0 : await roomFor(tx, pipeline)
   const rows = enrichments.flatMap((enrichment) => {
-    const job_id = String(enrichment.jobId)
+    const job_id = runIdText(enrichment.jobId)
     const known = newsByJob.get(job_id)
     if (known === undefined && room <= 0) return []
     if (known === undefined) room -= 1
@@ -107,7 +107,7 @@ export async function deleteJobEnrichmentsBefore(tx: Tx, beforeMs: number, limit
 function jobEnrichmentText(enrichment: JobEnrichment): string {
   const stored: { [Key in keyof JobEnrichment]: unknown } = {
     pipelineId: undefined,
-    jobId: enrichment.jobId,
+    jobId: runIdText(enrichment.jobId),
     name: enrichment.name,
     stage: enrichment.stage,
     status: enrichment.status,
@@ -141,10 +141,10 @@ interface JobEnrichmentJson
  * Parses stored enrichments. Those that version 0.1 stored have no status.
  * @param text a JSON list
  */
-export function parseJobEnrichments(text: string, pipelineId: bigint): JobEnrichment[] {
+export function parseJobEnrichments(text: string, pipelineId: RunId): JobEnrichment[] {
   return (JSON.parse(text) as JobEnrichmentJson[]).map((stored) => ({
     pipelineId,
-    jobId: BigInt(stored.jobId),
+    jobId: parseRunId(stored.jobId),
     name: stored.name,
     stage: stored.stage,
     status: stored.status,

@@ -1,5 +1,13 @@
 import { RowInsertion } from '@penstock/db'
-import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/forges'
+import {
+  type PipelineRecord,
+  parseRunId,
+  type Root,
+  type RunId,
+  runIdText,
+  withJobEvents,
+  withRoot,
+} from '@penstock/forges'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ExportIdentity } from '../records/intake-request.ts'
@@ -19,7 +27,7 @@ export interface StoredRecord {
   readonly body: string
   readonly receivedAtNs: bigint
   readonly root: Root
-  readonly previousJobIds: Iterable<bigint> | undefined
+  readonly previousJobIds: Iterable<RunId> | undefined
   /** JSON for `parseJobEnrichments`. */
   readonly jobEnrichments: string | undefined
   readonly identity: ExportIdentity | undefined
@@ -37,9 +45,9 @@ export async function insertRecords(
       scope,
       body,
       received_at_ns: String(receivedAtNs),
-      root_id: String(root.id),
+      root_id: runIdText(root.id),
       root_from: root.from,
-      upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
+      upstream_root_id: root.upstreamId === undefined ? null : runIdText(root.upstreamId),
       previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
       job_news: jobEnrichments ?? null,
       identity: identity === undefined ? null : JSON.stringify(identity),
@@ -123,8 +131,8 @@ function withIdentity(record: PipelineRecord, text: string | null): PipelineReco
 }
 
 function storedRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
-  const root = { id: BigInt(root_id), from: root_from as Root['from'] }
-  return upstream_root_id === null ? root : { ...root, upstreamId: BigInt(upstream_root_id) }
+  const root = { id: parseRunId(root_id), from: root_from as Root['from'] }
+  return upstream_root_id === null ? root : { ...root, upstreamId: parseRunId(upstream_root_id) }
 }
 
 /** The position of a sweep over the records. */

@@ -1,6 +1,7 @@
 import { arrangeJobs } from '../record/arrange-jobs.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
+import { compareRunIds, type RunId } from '../record/run-id.ts'
 import { isFinished } from '../record/status.ts'
 import { jobUrl } from './web-url.ts'
 
@@ -49,7 +50,7 @@ export function attemptsListedBy({ id, jobs, jobsUnreadable }: PipelineRecord): 
   return jobs.flatMap((job) => (job.bridge ? [] : [toEnrichment(id, job)]))
 }
 
-function toEnrichment(pipelineId: bigint, job: JobRecord): JobEnrichment {
+function toEnrichment(pipelineId: RunId, job: JobRecord): JobEnrichment {
   return {
     pipelineId,
     jobId: job.id,
@@ -76,7 +77,7 @@ function toEnrichment(pipelineId: bigint, job: JobRecord): JobEnrichment {
  * order of arrival; events of other pipelines are ignored.
  */
 export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
-  const eventByJob = new Map<bigint, JobEnrichment>()
+  const eventByJob = new Map<RunId, JobEnrichment>()
   for (const event of events) {
     if (event.pipelineId !== record.id) continue
     const earlier = eventByJob.get(event.jobId)
@@ -104,20 +105,21 @@ function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {
  * status and times do not include them.
  */
 function attemptsBefore(record: PipelineRecord, events: readonly JobEnrichment[]): JobRecord[] {
-  const latestIds = new Map<string, bigint>()
-  const listedIds = new Set<bigint>()
+  const latestIds = new Map<string, RunId>()
+  const listedIds = new Set<RunId>()
   for (const job of record.jobs) {
     listedIds.add(job.id)
     if (job.bridge) continue
     const key = jobKey(job)
     const latest = latestIds.get(key)
-    if (latest === undefined || job.id > latest) latestIds.set(key, job.id)
+    if (latest === undefined || compareRunIds(job.id, latest) > 0) latestIds.set(key, job.id)
   }
   return events.flatMap((event) => {
     const { jobId, status } = event
     if (status === undefined || listedIds.has(jobId)) return []
     const latest = latestIds.get(jobKey(event))
-    const isLater = latest === undefined ? isAfter(event.createdAtNs, record.finishedAtNs) : jobId > latest
+    const isLater =
+      latest === undefined ? isAfter(event.createdAtNs, record.finishedAtNs) : compareRunIds(jobId, latest) > 0
     return isLater ? [] : [toJob(event, status, record)]
   })
 }

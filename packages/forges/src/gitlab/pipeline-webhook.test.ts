@@ -70,6 +70,7 @@ test('reads every field of a hook', () => {
   )
   expect(warned).toEqual([])
   expect(record).toEqual({
+    forge: 'gitlab',
     id: 31n,
     iid: 3n,
     name: 'Nightly',

@@ -12,6 +12,7 @@ import {
 } from '../body/fields.ts'
 import { arrangeJobs } from '../record/arrange-jobs.ts'
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
+import { compareRunIds, type RunId } from '../record/run-id.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
 import { hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
@@ -90,13 +91,13 @@ function warnAboutOtherStatus(bundle: Fields, run: Fields): void {
 
 /** Returns the stages in order. REST does not list them; jobs are created stage by stage, so the lowest job id gives the order. */
 function stagesOf(jobs: readonly JobRecord[]): readonly string[] {
-  const firstIds = new Map<string, bigint>()
+  const firstIds = new Map<string, RunId>()
   for (const { stage, id } of jobs) {
     if (stage === undefined) continue
     const first = firstIds.get(stage)
-    if (first === undefined || id < first) firstIds.set(stage, id)
+    if (first === undefined || compareRunIds(id, first) < 0) firstIds.set(stage, id)
   }
-  return [...firstIds].sort(([, a], [, b]) => (a < b ? -1 : 1)).map(([stage]) => stage)
+  return [...firstIds].sort(([, a], [, b]) => compareRunIds(a, b)).map(([stage]) => stage)
 }
 
 /** Returns the pipeline's commit, which every job in REST repeats. */

@@ -8,6 +8,7 @@ export function readRun(run: Fields, receivedAtNs: bigint | undefined) {
   const ref = text(run, 'ref')
   const yamlErrors = text(run, 'yaml_errors')
   return {
+    forge: 'gitlab',
     id: pipelineId,
     iid: id(run, 'iid'),
     name: text(run, 'name'),

@@ -1,4 +1,5 @@
 import { type Fields, text } from '../body/fields.ts'
+import type { RunId } from '../record/run-id.ts'
 
 const credentials = /^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i
 
@@ -34,11 +35,11 @@ export function projectPathIn(projectWebUrl: string | undefined): string | undef
   return path.includes('/') ? path : undefined
 }
 
-export function pipelineUrl(projectWebUrl: string | undefined, pipelineId: bigint): string | undefined {
+export function pipelineUrl(projectWebUrl: string | undefined, pipelineId: RunId): string | undefined {
   return projectWebUrl === undefined ? undefined : `${projectWebUrl}/-/pipelines/${pipelineId}`
 }
 
-export function jobUrl(projectWebUrl: string | undefined, jobId: bigint): string | undefined {
+export function jobUrl(projectWebUrl: string | undefined, jobId: RunId): string | undefined {
   return projectWebUrl === undefined ? undefined : `${projectWebUrl}/-/jobs/${jobId}`
 }
 

@@ -1,4 +1,5 @@
 import type { JobRecord } from './pipeline-record.ts'
+import { compareRunIds, type RunId } from './run-id.ts'
 
 /**
  * Returns jobs and bridges in the form of a record: unique by id, in order of creation, with numbered attempts. The
@@ -11,13 +12,13 @@ export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] 
 /** Compares jobs by creation time, then by id. Jobs without a creation time come last. */
 function byCreation(one: JobRecord, other: JobRecord): number {
   const [a, b] = [one.createdAtNs, other.createdAtNs]
-  if (a === b) return one.id < other.id ? -1 : 1
+  if (a === b) return compareRunIds(one.id, other.id)
   if (a === undefined) return 1
   return b === undefined || a < b ? -1 : 1
 }
 
 function uniqueById(listed: readonly JobRecord[]): JobRecord[] {
-  const jobs = new Map<bigint, JobRecord>()
+  const jobs = new Map<RunId, JobRecord>()
   for (const job of listed) jobs.set(job.id, job)
   if (jobs.size === listed.length) return [...listed]
   for (const job of listed) jobs.set(job.id, betterOf(job, jobs.get(job.id)!))
@@ -46,10 +47,10 @@ function asText(job: JobRecord): string {
  * the highest id is the effective one.
  */
 function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
-  const numbered = new Map<bigint, JobRecord>()
+  const numbered = new Map<RunId, JobRecord>()
   for (const attempts of groupAttempts(jobs)) {
     if (attempts.length === 1) continue
-    attempts.sort((a, b) => (a.id < b.id ? -1 : 1))
+    attempts.sort((a, b) => compareRunIds(a.id, b.id))
     let before = 0
     for (const [index, job] of attempts.entries()) {
       const attempt = job.attempt ?? before + 1

@@ -1,4 +1,5 @@
 import type { EnvironmentRecord, ProjectRecord, RunnerRecord, UpstreamPipeline, UserRecord } from './pipeline-record.ts'
+import type { RunId } from './run-id.ts'
 
 /**
  * The contents of a job hook. It completes the record of its pipeline with what the pipeline hook lacks: attempts that
@@ -6,11 +7,11 @@ import type { EnvironmentRecord, ProjectRecord, RunnerRecord, UpstreamPipeline, 
  * never triggers an export.
  */
 export interface JobEvent {
-  readonly pipelineId: bigint
-  readonly rootPipelineId: bigint | undefined
+  readonly pipelineId: RunId
+  readonly rootPipelineId: RunId | undefined
   readonly upstream: UpstreamPipeline | undefined
   readonly project: ProjectRecord
-  readonly jobId: bigint
+  readonly jobId: RunId
   readonly name: string | undefined
   readonly stage: string | undefined
   readonly status: string

@@ -1,3 +1,5 @@
+import type { RunId } from './run-id.ts'
+
 /**
  * The fields of a payload, for a report on what it lacks. Fields are named as pipeline hooks name them, such as
  * `object_attributes.ref`; those of jobs begin with `builds[].`.
@@ -10,7 +12,7 @@ export interface Payload {
    * Returns the first empty field on the way to a field; `undefined` if the way leads to a value, or if the field is one of a
    * job and the payload has no job with this id.
    */
-  emptyField(field: string, jobId?: bigint): EmptyField | undefined
+  emptyField(field: string, jobId?: RunId): EmptyField | undefined
 }
 
 /** The outermost empty field on a path, and in which way it is empty. The paths of jobs are relative to the job. */

@@ -1,12 +1,16 @@
+import type { RunId } from './run-id.ts'
+
 /**
- * The converter's input: one pipeline run and its jobs, normalised by an adapter in `sources/`.
+ * The converter's input: one pipeline run and its jobs, normalised by the reader of a forge.
  *
  * Every unusable value of the payload is `undefined` here: null, blank text, unparsable dates, negative durations, an
  * all-zero `before_sha`. Times are BigInt nanoseconds since 1970 and never 0; durations are seconds.
  */
 export interface PipelineRecord {
-  /** Above 0, and unique within the instance. */
-  readonly id: bigint
+  /** The name of the forge; absent in records of earlier versions, which are GitLab's. */
+  readonly forge?: string | undefined
+  /** Unique within the instance. */
+  readonly id: RunId
   readonly iid: bigint | undefined
   readonly name: string | undefined
   /** The canonical lower-case status. Aliases are resolved; unknown words are kept. */
@@ -40,13 +44,13 @@ export interface PipelineRecord {
   /** The coverage in percent. */
   readonly coverage?: number | undefined
   /** The root of the pipeline tree, if the source or the caller's root map contains it. */
-  readonly rootPipelineId: bigint | undefined
+  readonly rootPipelineId: RunId | undefined
   readonly upstream: UpstreamPipeline | undefined
   readonly mergeRequest: MergeRequestRecord | undefined
   readonly user: UserRecord | undefined
   readonly commit: CommitRecord | undefined
   readonly project: ProjectRecord
-  /** All known attempts of jobs and bridges, unique by id, sorted by creation time and then by id. */
+  /** All known attempts of jobs and bridges, unique by id, sorted by creation time and then by `compareRunIds`. */
   readonly jobs: readonly JobRecord[]
   /** Set if the list of jobs is unreadable, so that their number is unknown. */
   readonly jobsUnreadable?: true | undefined
@@ -69,7 +73,7 @@ export interface PipelineRecord {
 
 /** The jobs of an earlier completion. Their spans are not sent again. */
 export interface PreviousExport {
-  readonly jobIds: ReadonlySet<bigint>
+  readonly jobIds: ReadonlySet<RunId>
 }
 
 export interface ProjectRecord {
@@ -83,11 +87,11 @@ export interface ProjectRecord {
 
 /** The pipeline that started this one through a bridge job. */
 export interface UpstreamPipeline {
-  readonly pipelineId: bigint
+  readonly pipelineId: RunId
   /** The root of the upstream pipeline's tree, if the caller's root map contains it. */
-  readonly rootPipelineId?: bigint
+  readonly rootPipelineId?: RunId
   /** `bridge_id ?? job_id`: the bridge with the span that is the parent or link target. */
-  readonly bridgeId: bigint | undefined
+  readonly bridgeId: RunId | undefined
   /**
    * True if the upstream pipeline belongs to another project. The downstream pipeline then has its own trace, unless
    * `multiProject` joins the two.
@@ -113,7 +117,7 @@ export interface UpstreamPipeline {
 
 /** The pipeline that a bridge started; known only from REST. */
 export interface DownstreamPipeline {
-  readonly pipelineId: bigint
+  readonly pipelineId: RunId
   readonly projectId: bigint | undefined
   /** The web URL of the downstream project. */
   readonly projectWebUrl: string | undefined
@@ -141,8 +145,7 @@ export interface CommitRecord {
 
 /** One attempt of a job, or a bridge. */
 export interface JobRecord {
-  /** Above 0. */
-  readonly id: bigint
+  readonly id: RunId
   readonly bridge: boolean
   readonly name: string | undefined
   readonly stage: string | undefined
@@ -171,9 +174,19 @@ export interface JobRecord {
   /** 1 for the first attempt. It is known if the source contains `retries_count` or lists every attempt. */
   readonly attempt: number | undefined
   /** The attempt before this one, if it is among the record's jobs. */
-  readonly previousAttemptId: bigint | undefined
+  readonly previousAttemptId: RunId | undefined
   /** False for an attempt that a later one of the same name and stage has replaced. Totals do not count it. */
   readonly effective: boolean
+  /** The steps of the job in their order; absent if the source does not list them. */
+  readonly steps?: readonly StepRecord[] | undefined
+}
+
+/** A step of a job. */
+export interface StepRecord {
+  readonly name: string | undefined
+  readonly status: string
+  readonly startedAtNs: bigint | undefined
+  readonly finishedAtNs: bigint | undefined
 }
 
 export interface RunnerRecord {

@@ -1,5 +1,6 @@
 import type { JobEvent } from './job-event.ts'
 import type { PipelineRecord } from './pipeline-record.ts'
+import { type RunId, runIdText } from './run-id.ts'
 
 /**
  * The root of a run's pipeline tree, and where it comes from:
@@ -11,15 +12,15 @@ import type { PipelineRecord } from './pipeline-record.ts'
  * - `cycle`: the parents form a cycle, so the run counts as a root
  */
 export interface Root {
-  readonly id: bigint
+  readonly id: RunId
   readonly from: 'source' | 'map' | 'self' | 'parent' | 'unknown' | 'cycle'
   /** The root of an upstream pipeline of another project, if the map contains it. */
-  readonly upstreamId?: bigint
+  readonly upstreamId?: RunId
 }
 
 /** Returns the key of a pipeline in the root map. Ids are unique only within `instance`, which trace ids are hashed with. */
-export function rootKey(instance: string, pipelineId: bigint): string {
-  return `${instance} ${pipelineId}`
+export function rootKey(instance: string, pipelineId: RunId): string {
+  return `${instance} ${runIdText(pipelineId)}`
 }
 
 /**
@@ -28,7 +29,7 @@ export function rootKey(instance: string, pipelineId: bigint): string {
  *
  * A pipeline started from another project is the root of its own tree.
  */
-export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string, bigint>, instance: string): Root {
+export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string, RunId>, instance: string): Root {
   const ownId = 'pipelineId' in run ? run.pipelineId : run.id
   if (run.upstream?.otherProject) {
     const upstreamId = roots.get(rootKey(instance, run.upstream.pipelineId))
@@ -74,7 +75,7 @@ export function withRoot(record: PipelineRecord, root: Root): PipelineRecord {
   }
 }
 
-function withUpstreamRoot(record: PipelineRecord, rootPipelineId: bigint | undefined): PipelineRecord {
+function withUpstreamRoot(record: PipelineRecord, rootPipelineId: RunId | undefined): PipelineRecord {
   const { upstream } = record
   if (upstream === undefined || rootPipelineId === undefined) return record
   return { ...record, upstream: { ...upstream, rootPipelineId } }
