@@ -8,7 +8,7 @@ import {
 } from '../packages/observe/src/runs/pipeline-trace.ts'
 import type { WireSpan } from '../packages/web/src/api/otlp-json.ts'
 import { criticalPath } from '../packages/web/src/pages/trace/critical-path.ts'
-import { jobSpan, pipelineSpan, treeOfSpans, wireSpan } from '../packages/web/src/pages/trace/trace-model.harness.ts'
+import { createSpanTree, jobSpan, pipelineSpan, wireSpan } from '../packages/web/src/pages/trace/trace-model.harness.ts'
 
 // The trace page computes the critical path of the spans that it has, and the embedded store that of the rows that it derives. Both have to find
 // what fixtures/critical-path.json says.
@@ -46,7 +46,7 @@ function wireSpanOf({ id, parent, kind, from, to, executed = true }: SpanCase): 
 }
 
 function secondsOfPage(spans: readonly SpanCase[]): Record<string, number> {
-  return withTime([...criticalPath(treeOfSpans(spans.map(wireSpanOf)))].map(([id, ns]) => [id, ns / 1e9]))
+  return withTime([...criticalPath(createSpanTree(spans.map(wireSpanOf)))].map(([id, ns]) => [id, ns / 1e9]))
 }
 
 const START_NS = 1_767_225_600_000_000_001n

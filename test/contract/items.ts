@@ -1,4 +1,13 @@
-import type { ItemOf, LogRecord, Metric, OtlpRequest, ResourceGroup, ScopeGroup, Signal, Span } from '@penstock/otlp'
+import type {
+  ItemBySignal,
+  LogRecord,
+  Metric,
+  OtlpRequest,
+  ResourceGroup,
+  ScopeGroup,
+  Signal,
+  Span,
+} from '@penstock/otlp'
 import { pointsOf } from './agent.ts'
 
 /** A span, metric or log record with its resource and scope. */
@@ -7,7 +16,7 @@ export interface PlacedItem {
   readonly resourceSchemaUrl: string
   readonly scope: ScopeGroup<unknown>['scope']
   readonly scopeSchemaUrl: string
-  readonly item: ItemOf[Signal]
+  readonly item: ItemBySignal[Signal]
 }
 
 export interface Items {

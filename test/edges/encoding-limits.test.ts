@@ -6,7 +6,7 @@ import {
   type EncodedChunk,
   type Encoding,
   encodeRequest,
-  type ItemOf,
+  type ItemBySignal,
   type OtlpRequest,
   RequestEncoder,
   type Signal,
@@ -200,7 +200,7 @@ describe('edge 52: 10,000 jobs', () => {
       ...convertChunks(run.record, resolveOptions(), { signals: signalNames, encoder, limits: defaultChunkLimits }),
     ]
   }
-  const itemsOf = <S extends Signal>(signal: S, chunks: readonly EncodedChunk[]): ItemOf[S][] =>
+  const itemsOf = <S extends Signal>(signal: S, chunks: readonly EncodedChunk[]): ItemBySignal[S][] =>
     chunks
       .filter((chunk) => chunk.signal === signal)
       .flatMap(({ body, encoding }) => decodeRequest(signal, body, encoding).resources[0]!.scopes[0]!.items)

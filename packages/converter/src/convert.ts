@@ -4,7 +4,7 @@ import type {
   ChunkLimits,
   EncodedChunk,
   InstrumentationScope,
-  ItemOf,
+  ItemBySignal,
   LogRecord,
   OtlpRequest,
   RequestEncoder,
@@ -163,7 +163,7 @@ function headersOf(run: PlannedRun): Record<Signal, ChunkHeader> {
   }
 }
 
-function request<S extends Signal>(header: ChunkHeader, items: readonly ItemOf[S][]): OtlpRequest<S> {
+function request<S extends Signal>(header: ChunkHeader, items: readonly ItemBySignal[S][]): OtlpRequest<S> {
   const { resource, scope, resourceSchemaUrl, scopeSchemaUrl } = header
   return {
     resources: [{ resource, scopes: [{ scope, items, schemaUrl: scopeSchemaUrl }], schemaUrl: resourceSchemaUrl }],

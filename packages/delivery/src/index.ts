@@ -6,7 +6,7 @@ export { drainErrors } from './queue/drain-errors.ts'
 export * from './queue/queue.ts'
 export { type AddressPolicy, findBlockReason } from './sending/address-guard.ts'
 export { notGlobalReason } from './sending/address-rules.ts'
-export { AllowedHostError, AllowedHosts, hostOf } from './sending/allowed-hosts.ts'
+export { AllowedHostError, AllowedHosts, getHost } from './sending/allowed-hosts.ts'
 export {
   defaultHttpClientLimits,
   HttpClient,
@@ -18,11 +18,11 @@ export {
 export {
   type Dead,
   type Delivered,
-  kindOfStatus,
   type Outcome,
-  outcomeOfFailure,
-  outcomeOfReply,
+  outcomeFromFailure,
+  outcomeFromReply,
   type Retry,
+  toOutcomeKind,
 } from './sending/outcome.ts'
 export { nextAttemptAt, type RetryPolicy } from './sending/retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './sending/retry-after.ts'

@@ -32,7 +32,7 @@ export {
   guarded,
   type Incoming,
   type Method,
-  pathParametersOf,
+  parsePathParameters,
   type Reply,
   type ResponseRow,
   type Route,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Outcome } from '@penstock/delivery'
-import { type Message, mailOf, type Sender } from './message.ts'
+import { type Message, type Sender, toMail } from './message.ts'
 import type { MailTransport } from './transport.ts'
 
 const MAX_FILES = 1_000
@@ -24,7 +24,7 @@ export function fileTransport(directory: string, { sender }: { readonly sender: 
       builder ??= createBuilder()
       const mailer = await builder
       try {
-        const { message: bytes } = await mailer.sendMail(mailOf(message, sender))
+        const { message: bytes } = await mailer.sendMail(toMail(message, sender))
         await mkdir(directory, { recursive: true, mode: 0o700 })
         const unfinished = join(directory, `${name}.tmp`)
         // An earlier process may have left the file. A link with its name is removed too, and not followed.

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fileTransport } from './file-transport.ts'
 import { MAIL_QUEUE, MailQueue } from './mail-queue.ts'
 import { type Refusal, SmtpReceiver } from './smtp-receiver.harness.ts'
-import { smtpServerOf, smtpTransport } from './smtp-transport.ts'
+import { parseSmtpUrl, smtpTransport } from './smtp-transport.ts'
 import type { MailTransport } from './transport.ts'
 
 const sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
@@ -63,7 +63,7 @@ async function startReceiver(refuses?: Refusal, port?: number): Promise<SmtpRece
   return receiver
 }
 
-const toServer = (url: string) => smtpTransport(smtpServerOf(url)!, { sender, clock: world.clock })
+const toServer = (url: string) => smtpTransport(parseSmtpUrl(url)!, { sender, clock: world.clock })
 const counts = () => new DeliveryQueue(world.core.db as never, MAIL_QUEUE).counts()
 const add = (core: Core, email: string) => perform(core, mira, addOwnEmail, { email })
 

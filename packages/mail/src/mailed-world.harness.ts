@@ -6,7 +6,7 @@ import { World } from '@penstock/testkit'
 import { expect, vi } from 'vitest'
 import { MAIL_QUEUE, MailQueue } from './mail-queue.ts'
 import { type Received, SmtpReceiver } from './smtp-receiver.harness.ts'
-import { smtpServerOf, smtpTransport } from './smtp-transport.ts'
+import { parseSmtpUrl, smtpTransport } from './smtp-transport.ts'
 
 const sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
 
@@ -26,7 +26,7 @@ export class MailedWorld {
   private constructor(world: World, receiver: SmtpReceiver) {
     this.world = world
     this.#receiver = receiver
-    const transport = smtpTransport(smtpServerOf(receiver.url)!, { sender, clock: world.clock })
+    const transport = smtpTransport(parseSmtpUrl(receiver.url)!, { sender, clock: world.clock })
     const { core } = world
     this.#mails = new MailQueue({
       core,

@@ -2,8 +2,8 @@ import { type ParsedMail, simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import { expect, test } from 'vitest'
 import { payloads } from './hostile-texts.harness.ts'
-import { type Message, mailOf, type Sender } from './message.ts'
-import { smtpServerOf } from './smtp-transport.ts'
+import { type Message, type Sender, toMail } from './message.ts'
+import { parseSmtpUrl } from './smtp-transport.ts'
 
 const sender: Sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
 const plain: Message = {
@@ -17,7 +17,7 @@ const plain: Message = {
 
 async function sent(message: Message, from = sender): Promise<{ parsed: ParsedMail; source: string; to: string[] }> {
   const builder = createTransport({ streamTransport: true, buffer: true })
-  const { message: bytes, envelope } = await builder.sendMail(mailOf(message, from))
+  const { message: bytes, envelope } = await builder.sendMail(toMail(message, from))
   return { parsed: await simpleParser(bytes as Buffer), source: bytes.toString(), to: envelope.to as string[] }
 }
 
@@ -61,5 +61,5 @@ test.each([
   ['smtp://%zz@mail.example.test', undefined],
   ['mail.example.test', undefined],
 ])('the server of %s', (url, server) => {
-  expect(smtpServerOf(url)).toEqual(server)
+  expect(parseSmtpUrl(url)).toEqual(server)
 })

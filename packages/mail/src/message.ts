@@ -39,7 +39,7 @@ export interface Sender {
 }
 
 /** The form of a message that nodemailer takes. A name or subject cannot begin another header: the library encodes them. */
-export function mailOf({ to, subject, text, html, key, atMs, list }: Message, { name, address }: Sender) {
+export function toMail({ to, subject, text, html, key, atMs, list }: Message, { name, address }: Sender) {
   const host = address.slice(address.lastIndexOf('@') + 1)
   const threadId = list && idOf(`thread.${list.threadKey}`, host)
   return {

@@ -26,7 +26,7 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MAIL_QUEUE, MailQueue } from './mail-queue.ts'
 import { SmtpReceiver } from './smtp-receiver.harness.ts'
-import { smtpServerOf, smtpTransport } from './smtp-transport.ts'
+import { parseSmtpUrl, smtpTransport } from './smtp-transport.ts'
 
 let world: World
 let core: Core
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await migrateCore(world.core.db, deliveryMigrations)
   receiver = await SmtpReceiver.start()
   const sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
-  const transport = smtpTransport(smtpServerOf(receiver.url)!, { sender, clock: world.clock })
+  const transport = smtpTransport(parseSmtpUrl(receiver.url)!, { sender, clock: world.clock })
   mails = new MailQueue({
     core: world.core,
     transport,

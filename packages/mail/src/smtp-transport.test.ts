@@ -5,7 +5,7 @@ import { ManualClock } from '@penstock/testkit'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Message } from './message.ts'
-import { MAIL_MS, smtpServerOf, smtpTransport } from './smtp-transport.ts'
+import { MAIL_MS, parseSmtpUrl, smtpTransport } from './smtp-transport.ts'
 
 const sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
 const mail: Message = { to: 'mira@example.test', subject: 'Hello', text: 'Hello', html: '', key: 'one', atMs: 0 }
@@ -21,7 +21,7 @@ async function serve(options: SMTPServerOptions): Promise<string> {
 }
 
 async function outcomeAt(url: string, message = mail) {
-  const transport = smtpTransport(smtpServerOf(url)!, { sender, clock: systemClock })
+  const transport = smtpTransport(parseSmtpUrl(url)!, { sender, clock: systemClock })
   const outcome = await transport.send(message)
   await transport.close()
   return [outcome.kind, outcome.isLocal ?? false]
@@ -112,7 +112,7 @@ test('the connections to a server that keeps them without an answer are closed',
   onTestFinished(() => void server.close())
   const clock = new ManualClock()
   const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const transport = smtpTransport(smtpServerOf(url)!, { sender, clock })
+  const transport = smtpTransport(parseSmtpUrl(url)!, { sender, clock })
   const sent = Promise.all(Array.from({ length: 10 }, (_, index) => transport.send({ ...mail, key: String(index) })))
   await expect.poll(() => sockets.size).toBe(4)
   await clock.untilSleeping(10)

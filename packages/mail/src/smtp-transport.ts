@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Outcome } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
-import { type Message, mailOf, type Sender } from './message.ts'
+import { type Message, type Sender, toMail } from './message.ts'
 import type { MailTransport } from './transport.ts'
 
 /** The address and account of an SMTP server. */
@@ -24,7 +24,7 @@ export const MAIL_MS = 120_000
  * Returns the server in a URL such as `smtps://user:password@mail.example.test`; `undefined` if the URL has another form.
  * The port is 587, or 465 for `smtps`, unless the URL has one.
  */
-export function smtpServerOf(url: string): SmtpServer | undefined {
+export function parseSmtpUrl(url: string): SmtpServer | undefined {
   if (!URL.canParse(url)) return undefined
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url)
   const secure = protocol === 'smtps:'
@@ -107,7 +107,7 @@ class SmtpPool {
 
   async send(message: Message, sender: Sender): Promise<Outcome> {
     const pool = await this.#pool
-    return pool.sendMail(mailOf(message, sender)).then(
+    return pool.sendMail(toMail(message, sender)).then(
       ({ response }): Outcome => ({ kind: 'delivered', rejectedItems: 0, message: reasonOf(response) }),
       (error: SmtpError) => outcomeOf(error),
     )

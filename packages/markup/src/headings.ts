@@ -1,4 +1,4 @@
-import { element, forEachElement, type HtmlElement, type HtmlRoot, textOf } from './html-tree.ts'
+import { element, forEachElement, type HtmlElement, type HtmlRoot, toText } from './html-tree.ts'
 
 /** The elements at the top of a text that get the direction of their own text. */
 const directed = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'blockquote', 'table'])
@@ -9,7 +9,7 @@ export function addHeadingLinks(root: HtmlRoot): void {
   const counts = new Map<string, number>()
   forEachElement(root, (heading) => {
     if (!/^h[1-6]$/.test(heading.tagName) || heading.properties.id !== undefined) return
-    const slug = slugOf(textOf(heading))
+    const slug = slugOf(toText(heading))
     if (slug === '') return
     const count = counts.get(slug) ?? 0
     counts.set(slug, count + 1)

@@ -21,9 +21,9 @@ export function text(value: string): HtmlText {
 }
 
 /** Returns the text of a node without its markup. */
-export function textOf(node: HtmlNode | HtmlRoot): string {
+export function toText(node: HtmlNode | HtmlRoot): string {
   if (node.type === 'text') return node.value
-  return 'children' in node ? node.children.map(textOf).join('') : ''
+  return 'children' in node ? node.children.map(toText).join('') : ''
 }
 
 /** Calls `visit` for each element, parents before their children. */

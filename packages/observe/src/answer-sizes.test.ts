@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { observeRoutes } from './http/observe-routes.ts'
 import { pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
 import { serveStore } from './served-store.harness.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceBody, traceIdOf } from './telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId, traceBody } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024
 /** JSON writes this character with six bytes. */
@@ -24,14 +24,14 @@ beforeAll(async () => {
   // Alone larger than an answer.
   await traces(numberedTrace(4, { name: escaped(1_500_000) }))
   const spans = Array.from({ length: 60 }, (_, index) => ({
-    traceId: traceIdOf(5),
+    traceId: toTraceId(5),
     spanId: index.toString(16).padStart(16, 'b'),
     parentSpanId: 'a'.repeat(16),
     start: index,
     name: escaped(100_000),
   }))
   for (let from = 0; from < spans.length; from += 20) await traces(traceBody(...spans.slice(from, from + 20)))
-  await traces(traceBody({ traceId: traceIdOf(6), spanId: 'c'.repeat(16), name: escaped(6 * MIB) }))
+  await traces(traceBody({ traceId: toTraceId(6), spanId: 'c'.repeat(16), name: escaped(6 * MIB) }))
   for (let number = 1; number <= 4; number += 1) {
     await store.receiveBody('logs', logBody('shop', logRecord(number, 9, escaped(500_000))), 'json')
     await store.receiveBody('logs', logBody('shop', logRecord(number + 10, 9, wide(1_000_000))), 'json')
@@ -91,7 +91,7 @@ function paths(): string[] {
       parametersOf[own] ?? ('limit' in ((query as { shape?: object }).shape ?? {}) ? ['limit=200'] : [''])
     const asked = parameters.map((text) => `${own}${text === '' ? '' : `?${text}`}`)
     if (!own.includes(':trace_id')) return asked
-    const traces = own.startsWith('/pipelines') ? [pipelineTraceId(1), pipelineTraceId(9)] : [4, 5, 6].map(traceIdOf)
+    const traces = own.startsWith('/pipelines') ? [pipelineTraceId(1), pipelineTraceId(9)] : [4, 5, 6].map(toTraceId)
     return traces.flatMap((id) => asked.map((each) => each.replace(':trace_id', id)))
   })
 }
@@ -132,8 +132,8 @@ test('every query answers within the limit, or names the member that is too larg
   expect(wrong).toEqual([])
   expect(outcomes).toMatchObject({
     '/traces?limit=200': ['200', '413 root'],
-    [`/traces/${traceIdOf(5)}?limit=10000`]: ['200'],
-    [`/traces/${traceIdOf(6)}?limit=10000`]: ['413 spans'],
+    [`/traces/${toTraceId(5)}?limit=10000`]: ['200'],
+    [`/traces/${toTraceId(6)}?limit=10000`]: ['413 spans'],
     '/logs?limit=1000': ['200', '413 record'],
     '/insights?limit=500&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z': [expect.stringMatching(/^413 /)],
     [`/compare?a=${pipelineTraceId(1)}&b=${pipelineTraceId(2)}`]: ['413 jobs'],

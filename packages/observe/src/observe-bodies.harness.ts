@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type PipelineSample, pipelineBody } from './pipeline.harness.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId } from './telemetry.harness.ts'
 
 /** A body in OTLP/JSON. */
 export interface Body {
@@ -45,7 +45,7 @@ export function suiteBodies(): readonly Body[] {
     'logs',
     logBody('shop', ...Array.from({ length: 20 }, (_, at) => logRecord(at >> 2, (at % 24) + 1, `Line ${at}`))),
   )
-  sample('logs', logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: traceIdOf(1), spanId })))
+  sample('logs', logBody('', logRecord(3, 9, 'Ärger im Hafen', { traceId: toTraceId(1), spanId })))
   for (let at = 1; at <= 5; at += 1) {
     const attributes = [{ key: 'till', value: { stringValue: at % 2 === 0 ? 'a' : 'b' } }]
     sample('metrics', metricBody('shop', counter(at, String(at), attributes), ...otherMetrics(at)))
@@ -107,7 +107,7 @@ const counterWith = (till: string, seconds: number): object => ({
 
 const otherMetrics = (seconds: number): object[] => {
   const times = { startTimeUnixNano: at(0), timeUnixNano: at(seconds) }
-  const exemplars = [{ timeUnixNano: at(seconds), asDouble: 2.5, traceId: traceIdOf(1), spanId }]
+  const exemplars = [{ timeUnixNano: at(seconds), asDouble: 2.5, traceId: toTraceId(1), spanId }]
   return [
     { name: 'weight', unit: 'kg', gauge: { dataPoints: [{ ...times, asDouble: seconds + 0.25 }] } },
     {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Observe, openObserve } from './observe.ts'
 import { queriesFor } from './one-thread-store.harness.ts'
 import type { ObserveLimits } from './store/observe-limits.ts'
-import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.harness.ts'
+import { logBody, logRecord, numberedTrace, toTraceId } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024
 
@@ -47,7 +47,7 @@ test('replaces a thread that runs out of memory, and loses nothing stored', asyn
     ['observe.thread_ended', expect.stringContaining('memory')],
   ])
   expect(await receive(numberedTrace(3))).toMatchObject({ kind: 'kept' })
-  expect((await queries.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
+  expect((await queries.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([toTraceId(3), toTraceId(1)])
 })
 
 test('answers unavailable beyond the limit of waiting bodies', async () => {
@@ -70,7 +70,7 @@ test('refuses queries beyond the limit of waiting ones, and answers the others',
   await open({ maxWaitingQueries: 2 })
   const answers = await Promise.allSettled([queries.services(), queries.status(), queries.services()])
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  expect(await queries.trace(traceIdOf(1), 1)).toBeUndefined()
+  expect(await queries.trace(toTraceId(1), 1)).toBeUndefined()
 })
 
 test('throws the error of the database if the file is not a database', async () => {

@@ -11,7 +11,7 @@ import type { StoreQuery } from './ports/store-queries.ts'
 import { migrations } from './schema/migrations.ts'
 import type { ObserveTables } from './schema/tables.ts'
 import { openStoreFile } from './store/store-writer.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId } from './telemetry.harness.ts'
 
 const range = { sinceNs: undefined, untilNs: undefined }
 const GOLDEN_TRACE = '291a2e5bfa88c8c3659724c802e7b013'
@@ -31,7 +31,7 @@ const queries: readonly StoreQuery[] = [
     filter: { ...range, limit: 50, attributes: [{ key: 'cicd.pipeline.task.name', value: 'unit' }] },
   },
   { kind: 'trace', traceId: GOLDEN_TRACE, maxSpans: 10_000 },
-  { kind: 'trace', traceId: traceIdOf(1), maxSpans: 10_000 },
+  { kind: 'trace', traceId: toTraceId(1), maxSpans: 10_000 },
   { kind: 'metricNames', filter: { limit: 50 } },
   { kind: 'metric', filter: { ...range, name: 'requests', maxSeries: 20, maxPointsPerSeries: 100 } },
   { kind: 'logRecords', filter: { ...range, minSeverity: 17, limit: 50 } },

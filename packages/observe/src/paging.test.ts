@@ -7,7 +7,7 @@ import { OneThreadStore } from './one-thread-store.harness.ts'
 import type { Position } from './paging/cursor.ts'
 import { pipelineBody, startNs } from './pipeline.harness.ts'
 import type { StoreQuery } from './ports/store-queries.ts'
-import { counter, logBody, logRecord, metricBody, traceBody, traceIdOf } from './telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, toTraceId, traceBody } from './telemetry.harness.ts'
 
 let directory: string
 let store: OneThreadStore
@@ -41,7 +41,7 @@ async function allOf(query: (after: Position | undefined) => StoreQuery) {
 
 test.each(['shop', undefined])('pages of traces with the same start lose none (service %s)', async (service) => {
   for (let number = 1; number <= COUNT; number += 1) {
-    const span = { traceId: traceIdOf(number), spanId: 'a'.repeat(16), start: 5 }
+    const span = { traceId: toTraceId(number), spanId: 'a'.repeat(16), start: 5 }
     await store.receiveBody('traces', traceBody(span, { ...span, service: 'other', start: 0 }), 'json')
   }
   const traces = await allOf((after) => ({ kind: 'traces', filter: { service, limit: 3, after } }))
@@ -74,7 +74,7 @@ test('pages of metric names lose none', async () => {
 
 test('a trace has pages, in order of start', async () => {
   const spans = Array.from({ length: COUNT }, (_, index) => ({
-    traceId: traceIdOf(1),
+    traceId: toTraceId(1),
     spanId: (index + 1).toString(16).padStart(16, '0'),
     start: 5,
   }))
@@ -82,7 +82,7 @@ test('a trace has pages, in order of start', async () => {
   const found: string[] = []
   let after: Position | undefined
   do {
-    const page = await store.page({ kind: 'trace', traceId: traceIdOf(1), maxSpans: 3, after })
+    const page = await store.page({ kind: 'trace', traceId: toTraceId(1), maxSpans: 3, after })
     for (const { scopeSpans } of page.items) {
       for (const { spans } of scopeSpans) found.push(...spans.map(({ spanId }: { spanId: string }) => spanId))
     }

@@ -45,9 +45,9 @@ export function traceBody(...samples: readonly SpanSample[]): Uint8Array {
 
 /** Returns the body of a trace with one span, identified by a number. */
 export const numberedTrace = (number: number, more: Partial<SpanSample> = {}): Uint8Array =>
-  traceBody({ traceId: traceIdOf(number), spanId: number.toString(16).padStart(16, 'a'), start: number, ...more })
+  traceBody({ traceId: toTraceId(number), spanId: number.toString(16).padStart(16, 'a'), start: number, ...more })
 
-export const traceIdOf = (number: number): string => number.toString(16).padStart(32, 'f')
+export const toTraceId = (number: number): string => number.toString(16).padStart(32, 'f')
 
 export function logBody(service: string, ...records: readonly object[]): Uint8Array {
   return encode({ resourceLogs: [{ resource: resourceOf(service), scopeLogs: [{ scope, logRecords: records }] }] })

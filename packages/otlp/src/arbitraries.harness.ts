@@ -4,7 +4,7 @@ import type {
   Exemplar,
   ExponentialBuckets,
   InstrumentationScope,
-  ItemOf,
+  ItemBySignal,
   KeyValue,
   LogRecord,
   Metric,
@@ -193,7 +193,7 @@ const metric: fc.Arbitrary<Metric> = fc.record({
   metadata: attributes,
 })
 
-const itemBySignal: { readonly [S in Signal]: fc.Arbitrary<ItemOf[S]> } = {
+const itemBySignal: { readonly [S in Signal]: fc.Arbitrary<ItemBySignal[S]> } = {
   traces: span,
   metrics: metric,
   logs: logRecord,
@@ -209,8 +209,8 @@ const scope: fc.Arbitrary<InstrumentationScope> = fc.record({
 
 export const chunkHeaders = fc.record({ resource, scope, resourceSchemaUrl: text, scopeSchemaUrl: text })
 
-export function items<S extends Signal>(signal: S): fc.Arbitrary<ItemOf[S]> {
-  return itemBySignal[signal] as fc.Arbitrary<ItemOf[S]>
+export function items<S extends Signal>(signal: S): fc.Arbitrary<ItemBySignal[S]> {
+  return itemBySignal[signal] as fc.Arbitrary<ItemBySignal[S]>
 }
 
 export function requests<S extends Signal>(signal: S): fc.Arbitrary<OtlpRequest<S>> {

@@ -12,7 +12,7 @@ import { decodeRequest } from './messages/decode-request.ts'
 import type { Encoding } from './messages/encoding.ts'
 import { encodeRequest } from './messages/request-encoder.ts'
 import { toHrTime } from './model/time.ts'
-import type { ItemOf, KeyValue, LogRecord, Metric, MetricData, OtlpRequest, Signal, Span } from './model/types.ts'
+import type { ItemBySignal, KeyValue, LogRecord, Metric, MetricData, OtlpRequest, Signal, Span } from './model/types.ts'
 
 /**
  * The OpenTelemetry JavaScript serialisers are a second implementation. Their bytes must be decoded to the model that we
@@ -263,7 +263,7 @@ const metrics: fc.Arbitrary<Twin<Metric>> = fc
 const surroundings = fc.record({ attributes, name: text, version: text, schemaUrl: text })
 type Surroundings = typeof surroundings extends fc.Arbitrary<infer T> ? T : never
 
-function requestOf<S extends Signal>(around: Surroundings, items: readonly ItemOf[S][]): OtlpRequest<S> {
+function requestOf<S extends Signal>(around: Surroundings, items: readonly ItemBySignal[S][]): OtlpRequest<S> {
   const { attributes: resourceAttributes, name, version, schemaUrl } = around
   const scope = { name, version, attributes: [], droppedAttributesCount: 0 }
   const resource = { attributes: resourceAttributes.model, droppedAttributesCount: 0 }
@@ -284,7 +284,10 @@ const cases = (['traces', 'metrics', 'logs'] as const).flatMap((signal) =>
 )
 
 test.each(cases)('$signal in $encoding mean the same in both implementations', ({ signal, encoding }) => {
-  const list = fc.array(twins[signal] as fc.Arbitrary<Twin<ItemOf[typeof signal]>>, { minLength: 1, maxLength: 3 })
+  const list = fc.array(twins[signal] as fc.Arbitrary<Twin<ItemBySignal[typeof signal]>>, {
+    minLength: 1,
+    maxLength: 3,
+  })
   fc.assert(
     fc.property(surroundings, list, (around, pairs) => {
       const request = requestOf(

@@ -22,7 +22,7 @@ export const routes: readonly Route[] = consolePages.map((page) => ({
 }))
 
 /** Returns the route of a path with its parameters, or undefined if there is no page. */
-export function routeOf(
+export function findRoute(
   path: string,
 ): { readonly route: Route; readonly params: Readonly<Record<string, string>> } | undefined {
   for (const route of routes) {

@@ -1,14 +1,14 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type Core, settingsOf } from '@penstock/core'
-import { type AddressPolicy, AllowedHostError, AllowedHosts, findBlockReason, hostOf } from '@penstock/delivery'
+import { type AddressPolicy, AllowedHostError, AllowedHosts, findBlockReason, getHost } from '@penstock/delivery'
 
 /** The time that saving a hook waits for the name of its host. */
 const LOOKUP_MS = 5_000
 const MAX_HOST = 1_024
 
 /** Returns the rules for URLs of hooks from the application settings. */
-export async function addressPolicyOf(core: Core): Promise<AddressPolicy> {
+export async function readAddressPolicy(core: Core): Promise<AddressPolicy> {
   const settings = await settingsOf(core)
   return {
     allowsLocal: settings.allow_local_requests_from_web_hooks_and_services,
@@ -37,10 +37,10 @@ function isUsable(entry: string): boolean {
 
 /** Returns why no request may be sent to a URL. A host that cannot be resolved is accepted: it is judged again when it is called. */
 export async function findSavedUrlBlock(core: Core, url: URL): Promise<string | undefined> {
-  const host = hostOf(url)
+  const host = getHost(url)
   if (host.length > MAX_HOST) return 'URL is blocked: Hostname or IP address invalid'
   const addresses = isIP(host) === 0 ? await addressesOf(host) : [host]
-  return findBlockReason(await addressPolicyOf(core), { url, addresses })
+  return findBlockReason(await readAddressPolicy(core), { url, addresses })
 }
 
 async function addressesOf(host: string): Promise<string[]> {

@@ -21,7 +21,7 @@ export interface HookQueue {
 }
 
 /** Returns the identification of a delivery: the payload and the hook. */
-export const subjectOf = (payloadId: number, hookId: number): string => `${payloadId}.${hookId}`
+export const toSubject = (payloadId: number, hookId: number): string => `${payloadId}.${hookId}`
 
 /**
  * Returns the listener that enqueues one delivery per hook in the transaction of the change. For a project without
@@ -71,7 +71,7 @@ async function enqueue(tx: Tx, queue: HookQueue, { projectId, eventUuid, hookEve
   const data = JSON.stringify(payload)
   const payloadId = await insertHookPayload(tx, { projectId, event, eventUuid, data }, called.length)
   const deliveries = called.map(({ id }) => {
-    const subject = subjectOf(payloadId, id)
+    const subject = toSubject(payloadId, id)
     return { key: subject, lane: String(id), subject }
   })
   await queue.enqueue(tx, deliveries)

@@ -1,6 +1,6 @@
 import type { Core, HookCallEnd } from '@penstock/core'
 import { defaultHttpClientLimits, HttpClient, type HttpReply, type NetworkFailure } from '@penstock/delivery'
-import { addressPolicyOf } from './address-policy.ts'
+import { readAddressPolicy } from './address-policy.ts'
 import type { PreparedRequest } from './prepare-call.ts'
 
 const MAX_REDIRECTS = 5
@@ -24,7 +24,7 @@ export class RequestSender {
   readonly #timeoutMs: number
   readonly #verifying: HttpClient
   readonly #trusting: HttpClient
-  #policy: Awaited<ReturnType<typeof addressPolicyOf>> | undefined
+  #policy: Awaited<ReturnType<typeof readAddressPolicy>> | undefined
 
   /** @param timeoutMs the time for a request and its redirects together */
   constructor(core: Core, timeoutMs = TIMEOUT_MS) {
@@ -38,7 +38,7 @@ export class RequestSender {
   async send(request: PreparedRequest, verifiesTls: boolean): Promise<HookCallEnd> {
     const { clock } = this.#core
     const beganMs = clock.monotonicMs()
-    this.#policy = await addressPolicyOf(this.#core)
+    this.#policy = await readAddressPolicy(this.#core)
     const reply = await this.#follow(request, verifiesTls ? this.#verifying : this.#trusting)
     const durationMs = Math.max(clock.monotonicMs() - beganMs, 0)
     if (reply.kind === 'failure') return failedCall(reply.reason, durationMs)

@@ -12,7 +12,7 @@ import {
 } from '@penstock/core'
 import { callHook, type HookCallContext } from './call-hook.ts'
 import { completePayload } from './events/complete-payload.ts'
-import { hookSwitchOfTrigger, sampleOf } from './events/samples.ts'
+import { createSample, toHookSwitch } from './events/samples.ts'
 import { newUuid } from './new-uuid.ts'
 import { prepareBody, prepareCall } from './prepare-call.ts'
 
@@ -36,7 +36,7 @@ export async function testCall(
   if (hook === undefined) return removed
   const event = name as HookSwitchName
   const project = await getProject(reading, projectId)
-  const sample = await sampleOf(caller, project, event)
+  const sample = await createSample(caller, project, event)
   if ('missing' in sample) return { kind: 'failed', reason: sample.missing }
   const payload = await completePayload(core, project.id, event, sample.payload)
   const facts = { event, eventUuid: caller.request.eventUuid ?? newUuid(core), idempotencyKey: newUuid(core) }
@@ -60,7 +60,7 @@ export async function resendCall(
   }
   const { idempotencyKey, trigger, requestData } = stored
   const facts = {
-    event: hookSwitchOfTrigger(trigger),
+    event: toHookSwitch(trigger),
     eventUuid: caller.request.eventUuid ?? newUuid(core),
     idempotencyKey,
   }

@@ -1,5 +1,5 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
-import { type HttpClient, type HttpReply, type Outcome, outcomeOfFailure, sendWithRetry } from '@penstock/delivery'
+import { type HttpClient, type HttpReply, type Outcome, outcomeFromFailure, sendWithRetry } from '@penstock/delivery'
 import { defaultExportRetry } from '@penstock/exporter'
 import { parseLossless, RecordError } from '@penstock/forges'
 import type { Clock, Random } from '@penstock/runtime'
@@ -123,7 +123,7 @@ export class Forge {
     const { outcome } = await sendWithRetry(
       async (timeoutMs) => {
         const result = await client.send({ ...request, timeoutMs }, signal)
-        if (result.kind === 'failure') return outcomeOfFailure(result)
+        if (result.kind === 'failure') return outcomeFromFailure(result)
         answer = result
         return this.#outcomeOf(result)
       },

@@ -1,5 +1,5 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
-import { type SmtpServer, smtpServerOf } from '@penstock/mail'
+import { parseSmtpUrl, type SmtpServer } from '@penstock/mail'
 import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
 import { TrustedProxies } from '@penstock/runtime'
 
@@ -43,7 +43,7 @@ export const clickHouseUrl: Shape<ClickHouseAddress> = {
 /** May contain a password, so error messages never show the value. */
 export const smtpUrl: Shape<SmtpServer> = {
   form: 'smtp:// or smtps:// with a host, and nothing after the port',
-  parse: smtpServerOf,
+  parse: parseSmtpUrl,
 }
 
 export const mailAddress: Shape<string> = {

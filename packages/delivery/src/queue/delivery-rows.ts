@@ -10,7 +10,7 @@ export const isPoison = sql<boolean>`abandoned >= ${sql.lit(POISON_AFTER_ABANDON
 export const isNotPoison = sql<boolean>`abandoned < ${sql.lit(POISON_AFTER_ABANDONED)}`
 
 /** Returns the columns that settle a delivery. */
-export function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
+export function settledColumns(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
   const over = { claim: null, settled_at_ms: nowMs }
   switch (settlement.kind) {
     case 'delivered':
@@ -30,7 +30,7 @@ export function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }
   }
 }
 
-export function statusOf(row: Selectable<DeliveriesTable>): DeliveryStatus {
+export function toDeliveryStatus(row: Selectable<DeliveriesTable>): DeliveryStatus {
   return {
     id: row.id,
     key: row.key,

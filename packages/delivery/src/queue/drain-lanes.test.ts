@@ -7,13 +7,13 @@ import {
   busy,
   clock,
   db,
-  drainOf,
   enqueue,
   malformed,
   newQueueForEachTest,
   queue,
   realQueue,
   settledAttempts,
+  startDrain,
   unauthorized,
   until,
   untilCounts,
@@ -23,7 +23,7 @@ newQueueForEachTest()
 
 test('tries a backlog one delivery at a time if the receiver is down when the process starts', async () => {
   await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))
-  const { sent, stop } = drainOf({
+  const { sent, stop } = startDrain({
     send: all(busy),
     batchSize: 64,
     retry: { baseMs: 1e6, capMs: 1e6, giveUpAfterMs: 1e9 },
@@ -36,7 +36,7 @@ test('tries a backlog one delivery at a time if the receiver is down when the pr
 test('a hanging lane does not block others, and gets no more than its share', async () => {
   await enqueue('a', '0', '1', '2', '3', '4', '5', '6')
   const hanging = new Gate()
-  const { drain, sent, stop } = drainOf({
+  const { drain, sent, stop } = startDrain({
     send: async (batch, signal) => {
       if (batch[0]!.lane === 'a' && batch[0]!.key !== 'a0') await hanging.opened
       return all(accepted)(batch, signal)
@@ -56,11 +56,11 @@ test('leaves lanes that it does not serve to other processes', async () => {
   await enqueue('a', '1')
   await enqueue('b', '1')
   await enqueue('c', '1')
-  const { sent, stop } = drainOf({ send: all(accepted), serves: (lane) => lane !== 'b' })
+  const { sent, stop } = startDrain({ send: all(accepted), serves: (lane) => lane !== 'b' })
   await untilCounts({ open: 1, dead: 0 })
   await stop()
   expect(sent).toEqual([['a1'], ['c1']])
-  const other = drainOf({ send: all(accepted), serves: (lane) => lane === 'b' })
+  const other = startDrain({ send: all(accepted), serves: (lane) => lane === 'b' })
   await untilCounts({ open: 0, dead: 0 })
   await other.stop()
   expect(other.sent).toEqual([['b1']])
@@ -70,7 +70,7 @@ test('several hanging lanes leave room for others', async () => {
   for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
   await enqueue('z', '1', '2', '3', '4')
   const hanging = new Gate()
-  const { stop } = drainOf({
+  const { stop } = startDrain({
     batchSize: 1,
     concurrency: 8,
     laneConcurrency: 4,
@@ -87,7 +87,7 @@ test('several hanging lanes leave room for others', async () => {
 
 test('a local failure does not pause the lane', async () => {
   await enqueue('a', '1')
-  const { drain, sent, stop } = drainOf({
+  const { drain, sent, stop } = startDrain({
     retry: { baseMs: 2, capMs: 2, giveUpAfterMs: 1e9 },
     circuit: { failuresToOpen: 1, baseMs: 1e6, capMs: 1e6 },
     send: async (batch, signal) => {
@@ -105,7 +105,7 @@ test('a local failure does not pause the lane', async () => {
 
 test('busy lanes do not starve later ones', async () => {
   for (const lane of ['a', 'b', 'z']) await enqueue(lane, '1', '2', '3', '4')
-  const { sent, stop } = drainOf({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
+  const { sent, stop } = startDrain({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
   await untilCounts({ open: 0, dead: 0 })
   await stop()
   expect(sent.flat()).toEqual(['a1', 'b1', 'z1', 'a2', 'b2', 'z2', 'a3', 'b3', 'z3', 'a4', 'b4', 'z4'])
@@ -119,7 +119,7 @@ test.each([
   async ({ outcome, dead }) => {
     await enqueue('a', '1', '2', '3', '4', '5')
     let answer: Outcome = outcome
-    const { sent, stop } = drainOf({
+    const { sent, stop } = startDrain({
       send: (batch, signal) => all(answer)(batch, signal),
       batchSize: 1,
       laneConcurrency: 1,
@@ -146,7 +146,7 @@ test('lets other work run while it looks through thousands of lanes', async () =
   )
   let looks = 0
   let turns = 0
-  const { stop } = drainOf({
+  const { stop } = startDrain({
     send: all(accepted),
     queue: {
       ...realQueue(),
@@ -167,7 +167,7 @@ test('lets other work run while it looks through thousands of lanes', async () =
 
 test('tries one delivery at a time until the receiver has accepted one; unsent ones do not count', async () => {
   await enqueue('a', '1', '2', '3', '4', '5')
-  const { sent, stop } = drainOf({
+  const { sent, stop } = startDrain({
     send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isLocal: true } : accepted)(batch, signal),
   })
   await untilCounts({ open: 0, dead: 2 })
@@ -179,7 +179,7 @@ test('lanes of slow receivers have half of the places together, and a quick batc
   const slow = ['a', 'b', 'c']
   for (const lane of slow) await enqueue(lane, '1')
   let gate: Gate | undefined
-  const { drain, sent, stop } = drainOf({
+  const { drain, sent, stop } = startDrain({
     slowMs: 1_000,
     send: async (batch, signal) => {
       if (slow.includes(batch[0]!.lane)) {

@@ -11,13 +11,13 @@ import {
   busy,
   clock,
   db,
-  drainOf,
   enqueue,
   malformed,
   newQueueForEachTest,
   queue,
   realQueue,
   settledAttempts,
+  startDrain,
   unauthorized,
   until,
   untilCounts,
@@ -27,7 +27,7 @@ newQueueForEachTest()
 
 test('delivers one delivery first, then batches, and later ones when it is woken', async () => {
   await enqueue('a', '1', '2', '3')
-  const { drain, sent, stop } = drainOf({ send: all(accepted) })
+  const { drain, sent, stop } = startDrain({ send: all(accepted) })
   await untilCounts({ open: 0, dead: 0 })
   expect(sent).toEqual([['a1'], ['a2', 'a3']])
   await enqueue('a', '4', '5')
@@ -39,7 +39,7 @@ test('delivers one delivery first, then batches, and later ones when it is woken
 
 test('sends failed deliveries again after their wait, and gives up when their time is over', async () => {
   await enqueue('a', '1')
-  const { sent, stop } = drainOf({
+  const { sent, stop } = startDrain({
     send: all(busy),
     retry: { baseMs: 1_000, capMs: 1_000, giveUpAfterMs: 1_400 },
     circuit: { failuresToOpen: 99, baseMs: 0, capMs: 0 },
@@ -59,7 +59,7 @@ test('sends failed deliveries again after their wait, and gives up when their ti
 
 test('gives up a malformed delivery only; the others of its lane continue', async () => {
   await enqueue('a', '1', '2', '3', '4', '5')
-  const { stop } = drainOf({
+  const { stop } = startDrain({
     batchSize: 1,
     send: async (batch, signal) => all(batch[0]!.key === 'a5' ? accepted : malformed)(batch, signal),
   })
@@ -71,7 +71,7 @@ test('gives up a malformed delivery only; the others of its lane continue', asyn
 test('settles each delivery of a batch by its own result, and stores its progress', async () => {
   await enqueue('a', '1', '2')
   const seen: ClaimedDelivery[] = []
-  const { stop } = drainOf({
+  const { stop } = startDrain({
     send: async (batch) => {
       seen.push(...batch)
       return batch.map(({ key, progress }) => ({
@@ -95,7 +95,7 @@ test('settles each delivery of a batch by its own result, and stores its progres
 test('on a stop, settles deliveries in progress, returns unsent ones without counting an attempt, and starts nothing', async () => {
   await enqueue('a', '0', '1', '2', '3')
   const sending = new Gate()
-  const { sent, stopper, stop } = drainOf({
+  const { sent, stopper, stop } = startDrain({
     laneConcurrency: 1,
     send: async (batch, signal) => {
       if (batch[0]!.key === 'a0') return all(accepted)(batch, signal)
@@ -124,7 +124,7 @@ test('sends a delivery alone if it crashes every process, and gives up when its 
       ended.open()
       return new Promise<never>(() => {})
     }
-    const process = drainOf({
+    const process = startDrain({
       concurrency: 1,
       retry: { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 450_000 },
       send: async (batch, signal) => (batch.some(({ key }) => key === 'a1') ? end() : all(accepted)(batch, signal)),
@@ -144,7 +144,7 @@ test('reports an error of the sender, and retries the batch', async () => {
   await enqueue('a', '1')
   const bug = new Error('bug')
   let calls = 0
-  const { errors, stop } = drainOf({
+  const { errors, stop } = startDrain({
     send: async (batch, signal) => {
       calls += 1
       if (calls === 1) throw bug
@@ -162,7 +162,7 @@ test('reports an error of the sender, and retries the batch', async () => {
 test('tries an unreachable database again at the next poll', async () => {
   await enqueue('a', '1')
   let isDown = true
-  const { errors, stop } = drainOf({
+  const { errors, stop } = startDrain({
     send: all(accepted),
     queue: {
       ...realQueue(),
@@ -181,7 +181,7 @@ test('keeps a result until it can be settled, and does not send the delivery aga
   await enqueue('a', '1')
   let failures = 2
   const settled: boolean[] = []
-  const { sent, errors, stop } = drainOf({
+  const { sent, errors, stop } = startDrain({
     send: all(accepted),
     pollMs: 1_000,
     onSettled: (each) => settled.push(...each.map(({ isLost }) => isLost)),
@@ -201,7 +201,7 @@ test('keeps a result until it can be settled, and does not send the delivery aga
 test('stops trying to settle at the end of the lease, and soon after a stop', async () => {
   await enqueue('a', '1', '2')
   let tries = 0
-  const { sent, stop } = drainOf({
+  const { sent, stop } = startDrain({
     send: all(accepted),
     leaseMs: 3_000,
     pollMs: 1_000,
@@ -227,7 +227,7 @@ test('stops trying to settle at the end of the lease, and soon after a stop', as
 test('reports a delivery with a lost lease', async () => {
   await enqueue('a', '1')
   const lost: boolean[] = []
-  const { stop } = drainOf({
+  const { stop } = startDrain({
     leaseMs: 10,
     send: async (batch, signal) => {
       await queue.claim('a', { claim: 'another', limit: 1, leaseMs: 50 }, 10)
@@ -247,7 +247,7 @@ test('delivers each delivery once or gives it up, whatever the receiver answers'
       await db.write((tx) => tx.deleteFrom('deliveries').execute())
       await enqueue('a', ...Array.from({ length: count }, (_, index) => String(index)))
       const acceptedKeys: string[] = []
-      const { stop } = drainOf({
+      const { stop } = startDrain({
         retry: { baseMs: 1_000, capMs: 1_000, giveUpAfterMs: 1e9 },
         // The clock advances while the database works.
         leaseMs: 1e9,

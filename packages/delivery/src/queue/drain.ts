@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Outcome } from '../sending/outcome.ts'
-import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from '../sending/retry.ts'
+import { nextAttemptAt, type RetryPolicy, toDeadlineMs } from '../sending/retry.ts'
 import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
 import { POISON_AFTER_ABANDONED } from './deliveries.ts'
 import type { ClaimedDelivery, OpenLane, Settlement } from './delivery.ts'
@@ -234,7 +234,7 @@ export class Drain {
   #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
     return (
       abandoned >= POISON_AFTER_ABANDONED &&
-      this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+      this.#options.clock.nowMs() >= toDeadlineMs(this.#options.retry, enqueuedAtMs)
     )
   }
 

@@ -55,7 +55,7 @@ export const all =
     batch.map(() => ({ outcome, progress: '' }))
 
 /** Starts a drain that runs until it has to wait for the clock. */
-export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
+export function startDrain(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
   const sent: string[][] = []
   const errors: unknown[] = []
   const { send, ...others } = options

@@ -10,7 +10,7 @@ import type {
   QueueCounts,
   Settlement,
 } from './delivery.ts'
-import { columnsOf, is, isNotPoison, isPoison, statusOf } from './delivery-rows.ts'
+import { is, isNotPoison, isPoison, settledColumns, toDeliveryStatus } from './delivery-rows.ts'
 
 type NewRow = Pick<
   Insertable<DeliveriesTable>,
@@ -193,7 +193,7 @@ export class DeliveryQueue {
       for (const { delivery, settlement } of settled) {
         const result = await tx
           .updateTable('deliveries')
-          .set(columnsOf(settlement, delivery, nowMs))
+          .set(settledColumns(settlement, delivery, nowMs))
           .where('id', '=', delivery.id)
           .where('claim', '=', delivery.claim)
           .where(is('open'))
@@ -224,12 +224,12 @@ export class DeliveryQueue {
     const all = this.#of(this.#db.read).where(is(state))
     const some = beforeId === undefined ? all : all.where('id', '<', beforeId)
     const rows = await some.orderBy('id', 'desc').limit(Math.min(limit, MAX_ROWS)).execute()
-    return rows.map(statusOf)
+    return rows.map(toDeliveryStatus)
   }
 
   async find(id: number): Promise<DeliveryStatus | undefined> {
     const row = await this.#of(this.#db.read).where('id', '=', id).executeTakeFirst()
-    return row && statusOf(row)
+    return row && toDeliveryStatus(row)
   }
 
   /**

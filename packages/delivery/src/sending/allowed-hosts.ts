@@ -22,7 +22,7 @@ export class AllowedHosts {
 
   /** Returns whether the host name of the URL is allowed, or all of its addresses are. */
   has(url: URL, addresses: readonly string[]): boolean {
-    const host = hostOf(url)
+    const host = getHost(url)
     const port = url.port || (url.protocol === 'https:' ? '443' : '80')
     if (this.#names.has(host) || this.#names.has(`${host}:${port}`)) return true
     const ranges = ['', port].flatMap((of) => this.#ranges.get(of) ?? [])
@@ -76,6 +76,6 @@ function rangeOf(text: string): Range | undefined {
 }
 
 /** Returns the host of a URL without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
+export function getHost({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

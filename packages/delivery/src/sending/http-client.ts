@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Agent, type Dispatcher, errors, Pool } from 'undici'
 import { AddressBlocked, type AddressPolicy, findBlockReason } from './address-guard.ts'
-import { hostOf } from './allowed-hosts.ts'
+import { getHost } from './allowed-hosts.ts'
 import { GuardedConnections } from './guarded-connections.ts'
 
 export interface HttpRequest {
@@ -117,7 +117,7 @@ export class HttpClient {
    * because its host is not looked up.
    */
   #blockedLiteral(url: URL): string | undefined {
-    const host = hostOf(url)
+    const host = getHost(url)
     if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined
     return findBlockReason(this.#addressPolicy(), { url, addresses: [host] })
   }

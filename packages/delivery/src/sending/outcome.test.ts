@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kindOfStatus, outcomeOfFailure, outcomeOfReply } from './outcome.ts'
+import { outcomeFromFailure, outcomeFromReply, toOutcomeKind } from './outcome.ts'
 
 test.each([
   [200, 'delivered'],
@@ -25,35 +25,35 @@ test.each([
   [101, 'dead'],
   [999, 'dead'],
 ])('%i is %s', (status, kind) => {
-  expect(kindOfStatus(status)).toBe(kind)
+  expect(toOutcomeKind(status)).toBe(kind)
 })
 
 const detail = { rejectedItems: 0, message: 'the message' }
 
 test('treats only 401 and 403 as authentication failures', () => {
   const refused = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) => {
-    const outcome = outcomeOfReply({ status, headers: {} }, detail, 0)
+    const outcome = outcomeFromReply({ status, headers: {} }, detail, 0)
     return outcome.kind === 'dead' && outcome.authentication
   })
   expect(refused).toEqual([401, 403])
 })
 
 test('returns the rejected items of a success', () => {
-  const outcome = outcomeOfReply({ status: 200, headers: {} }, { rejectedItems: 3, message: 'too old' }, 0)
+  const outcome = outcomeFromReply({ status: 200, headers: {} }, { rejectedItems: 3, message: 'too old' }, 0)
   expect(outcome).toEqual({ kind: 'delivered', rejectedItems: 3, message: 'too old' })
 })
 
 test('returns the requested wait of a retry', () => {
-  const outcome = outcomeOfReply({ status: 429, headers: { 'retry-after': '3' } }, detail, 0)
+  const outcome = outcomeFromReply({ status: 429, headers: { 'retry-after': '3' } }, detail, 0)
   expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 3_000, reason: 'the message' })
 })
 
 test('retries a network failure', () => {
-  const outcome = outcomeOfFailure({ kind: 'failure', code: 'ECONNREFUSED', reason: 'connection refused' })
+  const outcome = outcomeFromFailure({ kind: 'failure', code: 'ECONNREFUSED', reason: 'connection refused' })
   expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'connection refused' })
 })
 
 test('does not retry an address that the policy blocks', () => {
-  const outcome = outcomeOfFailure({ kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: 'URL is blocked: …' })
+  const outcome = outcomeFromFailure({ kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: 'URL is blocked: …' })
   expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false, isLocal: true })
 })

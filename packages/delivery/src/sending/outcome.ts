@@ -48,20 +48,20 @@ const kindByStatus: Readonly<Record<number, Outcome['kind']>> = {
  */
 const kindByClass: Readonly<Record<number, Outcome['kind']>> = { 2: 'delivered', 3: 'dead', 4: 'dead', 5: 'dead' }
 
-export function kindOfStatus(status: number): Outcome['kind'] {
+export function toOutcomeKind(status: number): Outcome['kind'] {
   return kindByStatus[status] ?? kindByClass[Math.trunc(status / 100)] ?? 'dead'
 }
 
 const isAuthenticationRefusal = (status: number): boolean => status === 401 || status === 403
 
 /** Returns the outcome of a reply. `detail` is what the caller has read from the body. */
-export function outcomeOfReply(
+export function outcomeFromReply(
   reply: Pick<HttpReply, 'status' | 'headers'>,
   detail: { readonly rejectedItems: number; readonly message: string },
   nowMs: number,
 ): Outcome {
   const reason = detail.message
-  switch (kindOfStatus(reply.status)) {
+  switch (toOutcomeKind(reply.status)) {
     case 'delivered':
       return { kind: 'delivered', ...detail }
     case 'retry':
@@ -75,7 +75,7 @@ export function outcomeOfReply(
  * Returns the outcome of a network failure: a retry, because the receiver may not have acted on it; dead if
  * the address policy blocked it.
  */
-export function outcomeOfFailure(failure: NetworkFailure): Outcome {
+export function outcomeFromFailure(failure: NetworkFailure): Outcome {
   const { code, reason } = failure
   if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isLocal: true }
   return { kind: 'retry', retryAfterMs: 0, reason }

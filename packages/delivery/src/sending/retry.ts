@@ -9,7 +9,7 @@ export interface RetryPolicy {
 }
 
 /** Returns the time after which no further attempt is made. */
-export function deadlineMsOf(policy: RetryPolicy, enqueuedAtMs: number): number {
+export function toDeadlineMs(policy: RetryPolicy, enqueuedAtMs: number): number {
   return enqueuedAtMs + policy.giveUpAfterMs
 }
 
@@ -27,5 +27,5 @@ export function nextAttemptAt(
 ): number | undefined {
   const ceilingMs = Math.min(policy.capMs, policy.baseMs * 2 ** (item.attemptsMade - 1))
   const atMs = nowMs + Math.max(item.retryAfterMs, Math.floor(random() * ceilingMs))
-  return atMs < deadlineMsOf(policy, item.enqueuedAtMs) ? atMs : undefined
+  return atMs < toDeadlineMs(policy, item.enqueuedAtMs) ? atMs : undefined
 }

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@penstock/runtime'
 import type { Dead, Delivered, Outcome } from './outcome.ts'
-import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
+import { nextAttemptAt, type RetryPolicy, toDeadlineMs } from './retry.ts'
 
 export interface RetryContext {
   readonly policy: RetryPolicy
@@ -46,7 +46,7 @@ export async function sendWithRetry(
 ): Promise<Delivery> {
   const { policy, clock, random, signal } = context
   const enqueuedAtMs = clock.monotonicMs()
-  const deadlineMs = deadlineMsOf(policy, enqueuedAtMs)
+  const deadlineMs = toDeadlineMs(policy, enqueuedAtMs)
   let attempts = 0
   let reason = 'the time was over before the first attempt'
   while (!signal?.aborted) {

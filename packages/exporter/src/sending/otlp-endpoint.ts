@@ -5,7 +5,7 @@ import {
   type HttpClient,
   type HttpRequest,
   type Outcome,
-  outcomeOfFailure,
+  outcomeFromFailure,
   type RetryContext,
   type RetryNotice,
   type RetryPolicy,
@@ -118,7 +118,7 @@ export class OtlpEndpoint {
     signal: AbortSignal | undefined,
   ): Promise<ChunkAttempt> {
     const result = await this.#client.send({ ...request, timeoutMs }, signal)
-    if (result.kind === 'failure') return { outcome: outcomeOfFailure(result), status: undefined }
+    if (result.kind === 'failure') return { outcome: outcomeFromFailure(result), status: undefined }
     const nowMs = this.#retry.clock.nowMs()
     const outcome = outcomeOfExport(result, { signal: name, encoding, token: this.#token, nowMs })
     return { outcome, status: result.status }

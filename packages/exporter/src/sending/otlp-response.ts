@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type Delivered, type HttpReply, kindOfStatus, type Outcome, outcomeOfReply } from '@penstock/delivery'
+import { type Delivered, type HttpReply, type Outcome, outcomeFromReply, toOutcomeKind } from '@penstock/delivery'
 import {
   contentTypes,
   decodeExportResponse,
@@ -27,10 +27,10 @@ export interface ExportContext {
  */
 export function outcomeOfExport(reply: HttpReply, context: ExportContext): Outcome {
   const { rejectedItems, message } =
-    kindOfStatus(reply.status) === 'delivered'
+    toOutcomeKind(reply.status) === 'delivered'
       ? partialSuccess(reply, context)
       : { rejectedItems: 0, message: refusal(reply, context) }
-  return outcomeOfReply(reply, { rejectedItems, message: sanitize(message, context.token) }, context.nowMs)
+  return outcomeFromReply(reply, { rejectedItems, message: sanitize(message, context.token) }, context.nowMs)
 }
 
 type Detail = Pick<Delivered, 'rejectedItems' | 'message'>

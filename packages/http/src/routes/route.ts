@@ -120,7 +120,7 @@ export interface Route<Context, Access> extends RouteShape<Access> {
 }
 
 /** The parameters of a route's path, in their order. */
-export const pathParametersOf = (path: string): { readonly name: string; readonly spansSegments: boolean }[] =>
+export const parsePathParameters = (path: string): { readonly name: string; readonly spansSegments: boolean }[] =>
   [...path.matchAll(pathParameter)].map(([, sign, name]) => ({ name: name!, spansSegments: sign === '*' }))
 
 /** Returns the path with its parameters replaced. */

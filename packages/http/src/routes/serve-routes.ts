@@ -18,7 +18,7 @@ import {
   type Admitted,
   type Content,
   type Incoming,
-  pathParametersOf,
+  parsePathParameters,
   type Reply,
   type RouteRequest,
   type ServedRoute,
@@ -110,7 +110,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 
   const indexed = routes.map((route) => {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
-    const spanning = pathParametersOf(route.path).flatMap(({ name, spansSegments }) => (spansSegments ? [name] : []))
+    const spanning = parsePathParameters(route.path).flatMap(({ name, spansSegments }) => (spansSegments ? [name] : []))
     const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
     const serve = async (context: RouterContext) => {
       // The log gets the route's path and not the request's, because a client may put a secret in place of an id.

@@ -1,11 +1,11 @@
 import { OrderedRuns } from '../insights/history/ordered-runs.ts'
 import { type RunEntry, RunTable } from '../insights/history/run-table.ts'
-import { entryOf } from '../runs/map-entry.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
 import { JobTextCache, type PackedRun, packRun, unpackRun } from '../runs/packed-run.ts'
 import type { RunFacts } from '../runs/run-facts.ts'
 import { MAX_SQL_INTEGER } from '../schema/time-range.ts'
-import { keyOf, readPipelines } from './pipeline-spans.ts'
-import { nanoseconds, timesOfTraces } from './schema/tables.ts'
+import { readPipelines, toRunKey } from './pipeline-spans.ts'
+import { nanoseconds, readTraceTimes } from './schema/tables.ts'
 import type { Source } from './source.ts'
 
 /** The limits on what is in memory; the oldest runs beyond them are left out. */
@@ -173,7 +173,7 @@ export class DerivedHistory {
 
   /** Reads the runs of some traces, or removes them if they are gone. */
   async #read({ db, schema, pipelines }: Source, ids: readonly string[]): Promise<void> {
-    const times = await timesOfTraces(db, schema, ids)
+    const times = await readTraceTimes(db, schema, ids)
     if (times === undefined) {
       for (const id of ids) this.#remove(id)
       return
@@ -188,8 +188,8 @@ export class DerivedHistory {
     for (const part of inParts(ids, (id) => spansOf.get(id) ?? 0)) {
       const runs = await readPipelines(db, pipelines.spans, { ids: part, ...times })
       const byTrace = new Map<string, RunFacts[]>()
-      for (const { facts } of [...runs.values()].sort((a, b) => (keyOf(a.summary) < keyOf(b.summary) ? -1 : 1))) {
-        entryOf(byTrace, facts.traceId, () => []).push(facts)
+      for (const { facts } of [...runs.values()].sort((a, b) => (toRunKey(a.summary) < toRunKey(b.summary) ? -1 : 1))) {
+        getOrCreate(byTrace, facts.traceId, () => []).push(facts)
       }
       for (const id of part) {
         this.#remove(id)

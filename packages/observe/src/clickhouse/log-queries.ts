@@ -4,7 +4,7 @@ import type { LogQuery, StoredLogRecord } from '../queries/log-queries.ts'
 import { backwards } from './backwards.ts'
 import { LOGS } from './schema/exporter-schema.ts'
 import { attributesPart, type TextMap, withoutDefaults } from './schema/otlp-json.ts'
-import { extentOf, inRange, namesOf, nanoseconds, serviceName } from './schema/tables.ts'
+import { inRange, nanoseconds, readExtent, serviceName, storedServiceNames } from './schema/tables.ts'
 import type { Source } from './source.ts'
 
 interface LogRow {
@@ -41,7 +41,7 @@ export async function listLogRecords(
   if (!schema.has(LOGS)) return nothing
   // The partitions of the table are those of this column, so its limits are known without reading it.
   const time = schema.hasColumn(LOGS, 'TimestampTime') ? 'TimestampTime' : 'Timestamp'
-  const extent = await extentOf(db, LOGS, query, time)
+  const extent = await readExtent(db, LOGS, query, time)
   if (extent === undefined) return nothing
   const { limit, after } = query
   const { condition, parameters } = conditionsOf(query)
@@ -95,7 +95,7 @@ function conditionsOf({ service, minSeverity, traceId, spanId, text }: LogQuery)
     conditions.push(condition)
     parameters[name] = value
   }
-  if (service !== undefined) add('ServiceName IN {services:Array(String)}', 'services', namesOf(service))
+  if (service !== undefined) add('ServiceName IN {services:Array(String)}', 'services', storedServiceNames(service))
   if (minSeverity !== undefined) add('SeverityNumber >= {severity:UInt8}', 'severity', minSeverity)
   if (traceId !== undefined) add('TraceId = {traceId:String}', 'traceId', traceId)
   if (spanId !== undefined) add('SpanId = {spanId:String}', 'spanId', spanId)

@@ -1,10 +1,10 @@
-import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import { type Page, type Position, toPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import type { MetricName, MetricNameQuery, MetricQuery, StoredMetric, StoredSeries } from '../queries/metric-queries.ts'
 import { rangeEnds } from '../schema/time-range.ts'
 import { type MetricType, metricTables } from './schema/exporter-schema.ts'
 import { attributesPart, type TextMap, toKeyValues, withoutDefaults } from './schema/otlp-json.ts'
-import { namesOf, nanoseconds, serviceName } from './schema/tables.ts'
+import { nanoseconds, serviceName, storedServiceNames } from './schema/tables.ts'
 import type { Source } from './source.ts'
 
 const temporalTypes: ReadonlySet<MetricType> = new Set(['sum', 'histogram', 'exponentialHistogram'])
@@ -26,7 +26,7 @@ export function seriesHash(type: MetricType): string {
 export const ofService = (service: string | undefined) =>
   service === undefined ? 'true' : 'ServiceName IN {services:Array(String)}'
 export const serviceParameters = (service: string | undefined) =>
-  service === undefined ? {} : { services: namesOf(service) }
+  service === undefined ? {} : { services: storedServiceNames(service) }
 
 /** Returns metrics in the order of their names. */
 export async function listMetricNames(
@@ -52,7 +52,7 @@ export async function listMetricNames(
   const positionOf = (item: MetricName): Position => [item.name, item.type, item.unit]
   const found = rows.map((row) => ({ ...row, series: Number(row.series) }))
   const fitting = found.filter((item) => budget.take(item, positionOf(item))).map((item) => ({ row: item, item }))
-  return pageOf(fitting, { limit, isTruncated: budget.isTruncated }, positionOf)
+  return toPage(fitting, { limit, isTruncated: budget.isTruncated }, positionOf)
 }
 
 interface SeriesRow {

@@ -1,6 +1,6 @@
 import { projectKeys, runKeys } from '../runs/pipeline-attributes.ts'
 import { TRACES } from './schema/exporter-schema.ts'
-import { facetsOfResource, facetsOfSpan, statusAttributes } from './schema/facet-attributes.ts'
+import { resourceFacets, spanFacets, statusAttributes } from './schema/facet-attributes.ts'
 import { derivedFrom, isPipelineSpan, isRunSpan, runResource, spanAttributes } from './schema/span-conditions.ts'
 import { inRange } from './schema/tables.ts'
 import { FACETS, PIPELINE_SPANS, RUNS } from './views/view-tables.ts'
@@ -73,7 +73,7 @@ export const exporterPipelines: PipelineSource = {
     mayContain: `(positionCaseInsensitive(SpanName, {part:String}) > 0 OR ${contains('SpanAttributes')}
       OR ${contains('ResourceAttributes')} OR arrayExists(v -> ${isEncoded}, ${ofBoth(projectKeys.url)}))`,
   },
-  facets: { table: TRACES, condition: isRunSpan, attributes: facetsOfSpan, resource: facetsOfResource },
+  facets: { table: TRACES, condition: isRunSpan, attributes: spanFacets, resource: resourceFacets },
 }
 
 const NS_PER_HOUR = 3_600_000_000_000

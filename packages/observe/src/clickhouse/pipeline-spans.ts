@@ -77,7 +77,7 @@ export async function readPipelinesWhere(
   }
   const found = new Map<string, DerivedPipeline>()
   for (const trace of traces.values()) {
-    for (const pipeline of trace.derive()) found.set(keyOf(pipeline.summary), pipeline)
+    for (const pipeline of trace.derive()) found.set(toRunKey(pipeline.summary), pipeline)
   }
   return found
 }
@@ -89,7 +89,7 @@ export const rootFirst = ({ summary: a }: DerivedPipeline, { summary: b }: Deriv
   (a.span_id < b.span_id ? -1 : 1)
 
 /** Returns the key of a run among all runs. */
-export const keyOf = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
+export const toRunKey = ({ trace_id, span_id }: { readonly trace_id: string; readonly span_id: string }): string =>
   `${trace_id} ${span_id}`
 
 /** The jobs and stages that are remembered; beyond it, all are forgotten. */

@@ -1,4 +1,4 @@
-import { compareJobs, sidesOfMedian, sidesOfRun } from '../insights/compare-runs.ts'
+import { compareJobs, toMedianSides, toRunSides } from '../insights/compare-runs.ts'
 import { matches as isOfHistory } from '../insights/history/ordered-runs.ts'
 import { RunTable } from '../insights/history/run-table.ts'
 import { startedIn } from '../insights/history/time-buckets.ts'
@@ -11,7 +11,7 @@ import {
   medianRun,
   type RunComparison,
 } from '../insights/insights-queries.ts'
-import { insightsOf, knownSince } from '../insights/insights-report.ts'
+import { createInsights, knownSince } from '../insights/insights-report.ts'
 import type { Position, SearchedPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import { longestPart } from '../paging/windowed-search.ts'
@@ -34,11 +34,11 @@ import type { TimeRange } from '../schema/time-range.ts'
 import { backwards } from './backwards.ts'
 import type { DerivedHistory } from './derived-history.ts'
 import type { RunSource } from './pipeline-source.ts'
-import { type DerivedPipeline, keyOf, readPipelines, readPipelinesWhere, rootFirst } from './pipeline-spans.ts'
+import { type DerivedPipeline, readPipelines, readPipelinesWhere, rootFirst, toRunKey } from './pipeline-spans.ts'
 import type { Parameters } from './schema/clickhouse-client.ts'
 import { TRACES } from './schema/exporter-schema.ts'
 import { type TextMap, toKeyValues } from './schema/otlp-json.ts'
-import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './schema/tables.ts'
+import { inRange, nanoseconds, readExtent, readTraceTimes, serviceName, storedServiceNames } from './schema/tables.ts'
 import type { Source } from './source.ts'
 
 interface RunPlace {
@@ -79,7 +79,7 @@ async function* findRuns(
 ): AsyncGenerator<RunBatch> {
   const { db, schema, pipelines } = source
   const { spans, runs } = pipelines
-  const extent = await extentOf(db, runs.table, filter)
+  const extent = await readExtent(db, runs.table, filter)
   if (extent === undefined) return
   const { condition, parameters } = narrowing(filter, runs)
   const places = backwards<RunPlace>(
@@ -103,14 +103,14 @@ async function* findRuns(
   )
   for await (const { rows, next } of places) {
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
-    const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+    const times = ids.length === 0 ? undefined : await readTraceTimes(db, schema, ids)
     const derived = times === undefined ? new Map() : await readPipelines(db, spans, { ids, ...times })
     const found = new Map<string, FoundRun>()
     for (const place of rows) {
-      const pipeline: DerivedPipeline | undefined = derived.get(keyOf(place))
+      const pipeline: DerivedPipeline | undefined = derived.get(toRunKey(place))
       // Another version of the span may have another start; the run is listed by the newest version.
       if (pipeline === undefined || pipeline.summary.start_ns !== place.ns) continue
-      if (isMatch(pipeline, filter)) found.set(keyOf(place), { ...pipeline, position: positionOf(place) })
+      if (isMatch(pipeline, filter)) found.set(toRunKey(place), { ...pipeline, position: positionOf(place) })
     }
     yield { runs: [...found.values()], next }
   }
@@ -141,7 +141,7 @@ function narrowing(
     conditions.push(`(${condition})`)
     Object.assign(parameters, values)
   }
-  if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: namesOf(service) })
+  if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: storedServiceNames(service) })
   if (ref !== undefined) add(`has(${runs.refs}, {ref:String})`, { ref })
   if (refs !== undefined) add(`hasAny(${runs.refs}, {refs:Array(String)})`, { refs })
   if (project !== undefined) {
@@ -196,7 +196,7 @@ export async function listRuns(
 export async function findPipeline(source: Source, traceId: string): Promise<DerivedPipeline | undefined> {
   const { db, schema, pipelines } = source
   if (!schema.has(TRACES)) return undefined
-  const times = await timesOfTraces(db, schema, [traceId])
+  const times = await readTraceTimes(db, schema, [traceId])
   if (times === undefined) return undefined
   const runs = [...(await readPipelines(db, pipelines.spans, { ids: [traceId], ...times })).values()]
   return runs.sort(rootFirst)[0]
@@ -218,7 +218,7 @@ export async function findFacets(
     `SELECT DISTINCT StatusCode = 'Error' AS is_error, ${attributes} AS attributes, ${resource} AS resource
      FROM ${table} WHERE ${condition} ${service === undefined ? '' : 'AND ServiceName IN {services:Array(String)}'}
      LIMIT {limit:UInt32}`,
-    { ...(service !== undefined && { services: namesOf(service) }), limit: MAX_COMBINATIONS },
+    { ...(service !== undefined && { services: storedServiceNames(service) }), limit: MAX_COMBINATIONS },
   )
   const found = rows.map(({ is_error, attributes, resource }) => {
     const own = new AttributeMap(toKeyValues(attributes))
@@ -238,19 +238,19 @@ export async function findFacets(
 export async function compareRuns(source: Source, { a, b }: CompareQuery): Promise<RunComparison | undefined> {
   const runA = await findPipeline(source, a)
   if (runA === undefined) return undefined
-  const sidesA = sidesOfRun(runA.facts)
+  const sidesA = toRunSides(runA.facts)
   if (b === 'median') {
     const runs = await usualRuns(source, runA)
     return {
       a: runA.summary,
       b: medianRun(runA.facts, runs),
       base: 'b',
-      jobs: compareJobs(sidesA, sidesOfMedian(runs), 'b'),
+      jobs: compareJobs(sidesA, toMedianSides(runs), 'b'),
     }
   }
   const runB = await findPipeline(source, b)
   if (runB === undefined) return undefined
-  return { a: runA.summary, b: runB.summary, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(runB.facts), 'a') }
+  return { a: runA.summary, b: runB.summary, base: 'a', jobs: compareJobs(sidesA, toRunSides(runB.facts), 'a') }
 }
 
 /** Returns the last successful runs of the same kind that started before a run, without child pipelines; the latest first. */
@@ -288,7 +288,7 @@ export async function readInsights(
   const kept = await history?.select(source, { known: known.since, needed: range.since })
   if (kept !== undefined) {
     const runs = kept.ordered.selectWithUsual(query, known)
-    return { ...insightsOf({ runs, table: kept.table }, range), truncated: kept.isTruncated }
+    return { ...createInsights({ runs, table: kept.table }, range), truncated: kept.isTruncated }
   }
   const table = new RunTable()
   const { pipelines, isTruncated } = await runsOfRange(source, query, {
@@ -297,7 +297,7 @@ export async function readInsights(
   })
   for (const { facts } of pipelines) table.add(unpackRun(packRun(facts)))
   const runs = startedIn(table.inOrder(), known).filter((run) => isOfHistory(run, query))
-  return { ...insightsOf({ runs, table }, range), truncated: isTruncated }
+  return { ...createInsights({ runs, table }, range), truncated: isTruncated }
 }
 
 const nanosecondsOf = (seconds: number): bigint => {
@@ -315,7 +315,7 @@ async function runsOfRange(
   const { db, schema, pipelines } = source
   if (!schema.has(TRACES)) return none
   const { table, condition: isRun } = pipelines.runs
-  const extent = await extentOf(db, table, range)
+  const extent = await readExtent(db, table, range)
   if (extent === undefined) return none
   const { condition, parameters } = narrowing({ service, project, ref }, pipelines.runs)
   const runs = await db.rows<{ ns: string }>(

@@ -1,5 +1,5 @@
 import type { Signal } from '@penstock/otlp'
-import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import { type Page, type Position, toPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import { MAX_SERVICES, type ServiceSummary } from '../queries/service-queries.ts'
 import type { ObserveStatus } from '../store/status.ts'
@@ -54,7 +54,7 @@ export async function listServices(
     },
   }))
   const fitting = found.filter(({ item }) => budget.take(item, [item.name]))
-  return pageOf(fitting, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, (name) => [name])
+  return toPage(fitting, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, (name) => [name])
 }
 
 function minuteOf(ns: string): string {

@@ -9,7 +9,7 @@ import { type DerivedPipeline, readPipelines, rootFirst } from './pipeline-spans
 import type { Parameters } from './schema/clickhouse-client.ts'
 import { TRACES } from './schema/exporter-schema.ts'
 import { attributesPart, spanKinds, statusCodes, type TextMap, withoutDefaults } from './schema/otlp-json.ts'
-import { extentOf, inRange, namesOf, nanoseconds, serviceName, timesOfTraces } from './schema/tables.ts'
+import { inRange, nanoseconds, readExtent, readTraceTimes, serviceName, storedServiceNames } from './schema/tables.ts'
 import type { Source } from './source.ts'
 import { LIST_KEYS } from './views/view-tables.ts'
 
@@ -43,7 +43,7 @@ export async function listTraces(
   const { db, schema } = source
   if (!schema.has(TRACES)) return nothing
   const { limit, after, service, minDurationNs, hasErrors = false } = query
-  const extent = await extentOf(db, TRACES, query)
+  const extent = await readExtent(db, TRACES, query)
   if (extent === undefined) return nothing
   const ids = await findByAttributes(source, query, extent)
   if (ids?.length === 0) return nothing
@@ -153,7 +153,7 @@ function spanConditions(
   return {
     conditions,
     parameters: {
-      ...(service !== undefined && { services: namesOf(service) }),
+      ...(service !== undefined && { services: storedServiceNames(service) }),
       ...(ids === undefined ? attributeParameters(attributes) : { ids }),
     },
   }
@@ -174,7 +174,7 @@ async function readTraces(
   service: string | undefined,
 ): Promise<ReadonlyMap<string, TraceRow>> {
   const ids = places.map(({ trace_id }) => trace_id)
-  const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+  const times = ids.length === 0 ? undefined : await readTraceTimes(db, schema, ids)
   if (times === undefined) return new Map()
   const start = nanoseconds('Timestamp')
   const rows = await db.rows<TraceRow>(
@@ -184,7 +184,7 @@ async function readTraces(
        countIf(ParentSpanId = '') AS roots,
        argMinIf((toString(SpanName), ${serviceName}, toString(StatusCode)), ${start}, ParentSpanId = '') AS root
      FROM ${TRACES} WHERE ${inRange} AND TraceId IN {ids:Array(String)} GROUP BY TraceId`,
-    { ...times, ids, services: service === undefined ? [] : namesOf(service) },
+    { ...times, ids, services: service === undefined ? [] : storedServiceNames(service) },
   )
   return new Map(rows.map((row) => [row.trace_id, row]))
 }
@@ -195,7 +195,7 @@ async function readRuns(
   places: readonly TracePlace[],
 ): Promise<ReadonlyMap<string, RunSummary>> {
   const ids = places.map(({ trace_id }) => trace_id)
-  const times = ids.length === 0 ? undefined : await timesOfTraces(db, schema, ids)
+  const times = ids.length === 0 ? undefined : await readTraceTimes(db, schema, ids)
   const found: ReadonlyMap<string, DerivedPipeline> =
     times === undefined ? new Map() : await readPipelines(db, pipelines.spans, { ids, ...times })
   const byTrace = new Map<string, RunSummary>()
@@ -254,7 +254,7 @@ export async function findTrace(
 ): Promise<TraceSpansPage | undefined> {
   const { db, schema } = source
   if (!schema.has(TRACES)) return undefined
-  const times = await timesOfTraces(db, schema, [traceId])
+  const times = await readTraceTimes(db, schema, [traceId])
   if (times === undefined) return undefined
   const hasScope = schema.hasColumn(TRACES, 'ScopeName')
   const [afterNs, afterKey] = after ?? ['-1', '0']

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { LiveStreams } from '../live/live-streams.ts'
 import { OneThreadStore } from '../one-thread-store.harness.ts'
 import { pipelineBody, pipelineTraceId } from '../pipeline.harness.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from '../telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId } from '../telemetry.harness.ts'
 import { observeRoutes } from './observe-routes.ts'
 import { runJson } from './pipeline-routes.ts'
 import { observePath } from './query-route.ts'
@@ -73,11 +73,11 @@ async function get(path: string) {
 
 test.each([
   { path: '/services', found: [{ name: 'shop', signals: ['traces', 'metrics', 'logs'] }] },
-  { path: '/traces', found: [{ trace_id: traceIdOf(2) }, { trace_id: traceIdOf(1), root: { name: 'buy' } }] },
-  { path: '/traces?service=shop&until=2026-01-01T00:00:02Z', found: [{ trace_id: traceIdOf(1) }] },
-  { path: '/traces?since=1767225602000000000&limit=5', found: [{ trace_id: traceIdOf(2) }] },
+  { path: '/traces', found: [{ trace_id: toTraceId(2) }, { trace_id: toTraceId(1), root: { name: 'buy' } }] },
+  { path: '/traces?service=shop&until=2026-01-01T00:00:02Z', found: [{ trace_id: toTraceId(1) }] },
+  { path: '/traces?since=1767225602000000000&limit=5', found: [{ trace_id: toTraceId(2) }] },
   {
-    path: `/traces/${traceIdOf(1).toUpperCase()}`,
+    path: `/traces/${toTraceId(1).toUpperCase()}`,
     found: { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'buy' }] }] }] },
   },
   { path: '/metric_names?service=shop', found: [{ name: 'requests', series: 1 }] },
@@ -119,7 +119,7 @@ test.each([
   '/insights?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
   '/insights?timezone_offset_minutes=900',
   '/compare?a=median&b=median',
-  `/compare?a=${traceIdOf(1)}`,
+  `/compare?a=${toTraceId(1)}`,
 ])("refuses %s with the API's own error", async (path) => {
   expect((await get(path)).status).toBe(400)
 })
@@ -137,12 +137,12 @@ test.each(['traces', 'pipelines'])('answers not found for an unknown trace (%s)'
 
 test('leads to the next page with the parameters of this one', async () => {
   const first = await get('/traces?limit=1&attribute=service.name%3Dshop&attribute=service.name%3Dshop')
-  expect(first.json).toMatchObject([{ trace_id: traceIdOf(2) }])
+  expect(first.json).toMatchObject([{ trace_id: toTraceId(2) }])
   const [, next] = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('Link')!)!
   expect(next).toContain(`cursor=${first.headers.get('X-Next-Cursor')}`)
   expect(new URL(next!, listening.url).searchParams.getAll('attribute')).toHaveLength(2)
   const second = await get(next!.slice(observePath.length))
-  expect(second.json).toMatchObject([{ trace_id: traceIdOf(1) }])
+  expect(second.json).toMatchObject([{ trace_id: toTraceId(1) }])
   expect(second.headers.get('Link')).toBeNull()
 })
 

@@ -18,7 +18,7 @@ import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OneThreadStore } from '../one-thread-store.harness.ts'
 import type { ObserveLimits } from '../store/observe-limits.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from '../telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId } from '../telemetry.harness.ts'
 import { type ObserveServer, type ObserveServerOptions, observeServer } from './observe-server.ts'
 
 const credential = 'only-for-the-gateway'
@@ -194,7 +194,7 @@ test('an acknowledged request is visible to the next query', async () => {
   await Promise.all(
     numbers.map(async (number) => {
       expect((await post('/v1/traces', numberedTrace(number))).status).toBe(200)
-      expect(await store.queries.trace(traceIdOf(number), 1)).toBeDefined()
+      expect(await store.queries.trace(toTraceId(number), 1)).toBeDefined()
     }),
   )
 })

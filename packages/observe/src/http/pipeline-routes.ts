@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { atMost, cursorOf, nanoseconds, queryRoute, range, searchText, service, traceParams } from './query-route.ts'
+import {
+  atMost,
+  cursorParameter,
+  nanoseconds,
+  queryRoute,
+  range,
+  searchText,
+  service,
+  traceParams,
+} from './query-route.ts'
 
 const MAX_RUNS = 200
 const text = z.string().nullable()
@@ -91,7 +100,7 @@ export const pipelineRoutes = [
       ...range,
       ...runListFilter,
       limit: atMost(MAX_RUNS).optional(),
-      cursor: cursorOf('pipelines', ['integer', 'integer']),
+      cursor: cursorParameter('pipelines', ['integer', 'integer']),
     }),
     toStoreQuery: ({ since, until, children, q, cursor, limit = 50, ...filter }) => ({
       kind: 'runs',

@@ -92,7 +92,7 @@ export const atMost = (max: number) =>
     .pipe(z.int().min(1).max(max))
 
 /** The position that a cursor of a list contains. Cursors are opaque to clients. */
-export const cursorOf = (list: string, shape: PositionShape) =>
+export const cursorParameter = (list: string, shape: PositionShape) =>
   parsed<Position>('the cursor of a page of this list', (text) => fromCursor(list, shape, text))
     .meta({ description: 'The X-Next-Cursor of the page before; the other parameters stay the same' })
     .optional()

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { type AttributeFilter, MAX_VALUE_LENGTH } from '../store/attribute-pairs.ts'
 import { logFilter, toLogFilter } from './log-filter.ts'
-import { atMost, cursorOf, object, parsed, queryRoute, range, readNs, service, traceParams } from './query-route.ts'
+import {
+  atMost,
+  cursorParameter,
+  object,
+  parsed,
+  queryRoute,
+  range,
+  readNs,
+  service,
+  traceParams,
+} from './query-route.ts'
 
 const MAX_TRACES = 200
 const MAX_SPANS = 10_000
@@ -36,7 +46,7 @@ export const statusRoutes = [
     operationId: 'listObservedServices',
     summary: 'Services by name',
     answer: list,
-    query: z.strictObject({ cursor: cursorOf('services', ['text']) }),
+    query: z.strictObject({ cursor: cursorParameter('services', ['text']) }),
     toStoreQuery: ({ cursor }) => ({ kind: 'services', after: cursor }),
   }),
 ]
@@ -59,7 +69,7 @@ export const traceRoutes = [
       min_duration_ns: parsed('nanoseconds', readNs).optional(),
       status: z.enum(['error']).optional().meta({ description: 'Only traces with a span that has the status error' }),
       limit: atMost(MAX_TRACES).optional(),
-      cursor: cursorOf('traces', ['integer', 'id']),
+      cursor: cursorParameter('traces', ['integer', 'id']),
     }),
     toStoreQuery: ({ since, until, service, attribute = [], min_duration_ns, status, cursor, limit = 20 }) => ({
       kind: 'traces',
@@ -82,7 +92,7 @@ export const traceRoutes = [
     answer: object,
     query: z.strictObject({
       limit: atMost(MAX_SPANS).optional(),
-      cursor: cursorOf('trace', ['integer', 'integer']),
+      cursor: cursorParameter('trace', ['integer', 'integer']),
     }),
     params: traceParams,
     refusals: { 404: { description: 'No span of this trace is stored' } },
@@ -104,7 +114,7 @@ export const metricRoutes = [
     query: z.strictObject({
       service,
       limit: atMost(MAX_METRIC_NAMES).optional(),
-      cursor: cursorOf('metric_names', ['text', 'text', 'text']),
+      cursor: cursorParameter('metric_names', ['text', 'text', 'text']),
     }),
     toStoreQuery: ({ service, cursor, limit = MAX_METRIC_NAMES }) => ({
       kind: 'metricNames',
@@ -177,7 +187,7 @@ export const logRoutes = [
       ...range,
       ...logFilter,
       limit: atMost(MAX_LOG_RECORDS).optional(),
-      cursor: cursorOf('logs', ['integer', 'integer']),
+      cursor: cursorParameter('logs', ['integer', 'integer']),
     }),
     toStoreQuery: ({ since, until, cursor, limit = 100, ...filter }) => ({
       kind: 'logRecords',

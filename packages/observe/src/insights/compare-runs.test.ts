@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { compareJobs, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
+import { compareJobs, toMedianSides, toRunSides } from './compare-runs.ts'
 import { job, MONDAY } from './run-facts.harness.ts'
 
 const summary = (differences: ReturnType<typeof compareJobs>) =>
   differences.map(({ name, change, delta_seconds }) => `${name} ${change} ${delta_seconds}`)
 
 test('compares two runs job by job, failures first', () => {
-  const a = sidesOfRun({
+  const a = toRunSides({
     jobs: [job('build'), job('unit'), job('lint'), job('old'), job('deploy'), job('flake', { status: 'failed' })],
   })
-  const b = sidesOfRun({
+  const b = toRunSides({
     jobs: [
       job('build', { duration: 30.5 }),
       job('unit', { duration: 45 }),
@@ -31,7 +31,7 @@ test('compares two runs job by job, failures first', () => {
 })
 
 test('represents a job by its last attempt, and gives one that did not run no time', () => {
-  const sides = sidesOfRun({
+  const sides = toRunSides({
     jobs: [
       job('unit', { start: MONDAY + 60, duration: 20 }),
       job('unit', { status: 'failed', duration: 10 }),
@@ -45,16 +45,16 @@ test('represents a job by its last attempt, and gives one that did not run no ti
 })
 
 test('keeps stages apart', () => {
-  const sides = sidesOfRun({ jobs: [job('unit'), job('unit', { stage: 'check' })] })
+  const sides = toRunSides({ jobs: [job('unit'), job('unit', { stage: 'check' })] })
   expect(sides.size).toBe(2)
 })
 
 test('counts changes from the median of other runs, without jobs of few runs', () => {
-  const median = sidesOfMedian([
+  const median = toMedianSides([
     { jobs: [job('unit', { duration: 10 }), job('once')] },
     { jobs: [job('unit', { duration: 20 })] },
     { jobs: [job('unit', { duration: 60 })] },
   ])
-  const a = sidesOfRun({ jobs: [job('unit', { duration: 30 }), job('once')] })
+  const a = toRunSides({ jobs: [job('unit', { duration: 30 }), job('once')] })
   expect(summary(compareJobs(a, median, 'b'))).toEqual(['once new null', 'unit slower 10'])
 })

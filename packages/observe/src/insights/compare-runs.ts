@@ -1,6 +1,6 @@
-import { entryOf } from '../runs/map-entry.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
 import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
-import { medianOf } from './history/percentile.ts'
+import { toMedian } from './history/percentile.ts'
 
 /** A job of one side. */
 interface JobSide {
@@ -83,7 +83,7 @@ function changeOf(from: JobSide | undefined, to: JobSide | undefined): JobChange
 export type JobSides = ReadonlyMap<string, JobSide>
 
 /** Returns the last attempt of each job of a run. A job that did not run has no time. */
-export function sidesOfRun({ jobs }: Pick<RunFacts, 'jobs'>): JobSides {
+export function toRunSides({ jobs }: Pick<RunFacts, 'jobs'>): JobSides {
   const last = new Map<string, JobFacts>()
   for (const job of jobs) {
     const key = keyOf(job)
@@ -96,13 +96,13 @@ export function sidesOfRun({ jobs }: Pick<RunFacts, 'jobs'>): JobSides {
 }
 
 /** Returns the median of each job over runs. Jobs of fewer than half of the runs are left out. */
-export function sidesOfMedian(runs: readonly Pick<RunFacts, 'jobs'>[]): JobSides {
+export function toMedianSides(runs: readonly Pick<RunFacts, 'jobs'>[]): JobSides {
   const sides = new Map<string, JobSide[]>()
-  for (const run of runs) for (const [key, side] of sidesOfRun(run)) entryOf(sides, key, () => []).push(side)
+  for (const run of runs) for (const [key, side] of toRunSides(run)) getOrCreate(sides, key, () => []).push(side)
   return new Map(
     [...sides].flatMap(([key, found]) => {
       if (found.length * 2 < runs.length) return []
-      const seconds = medianOf(found.flatMap((side) => side.seconds ?? []))
+      const seconds = toMedian(found.flatMap((side) => side.seconds ?? []))
       return [[key, { seconds, status: mostFrequent(found) }] as const]
     }),
   )

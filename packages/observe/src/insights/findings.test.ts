@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
 import type { Finding } from './findings.ts'
-import { DAY, HOUR, job, MONDAY, reportOf, run } from './run-facts.harness.ts'
+import { createReport, DAY, HOUR, job, MONDAY, run } from './run-facts.harness.ts'
 
 const until = MONDAY + 14 * DAY + 10 * HOUR
 const range = { since: until - 14 * DAY, until, offsetMinutes: 0 }
@@ -15,17 +15,17 @@ function history(factsOf: (day: number) => { jobs?: JobFacts[] } & Partial<RunFa
 }
 
 const find = (runs: readonly RunFacts[], rule: Finding['rule']) =>
-  reportOf(runs, range).findings.find((finding) => finding.rule === rule)
+  createReport(runs, range).findings.find((finding) => finding.rule === rule)
 const sentence = (finding: Finding | undefined) => finding?.parts.map((part) => String(Object.values(part)[0])).join('')
 
 test('finds nothing in runs that are all alike', () => {
   expect(
-    reportOf(
+    createReport(
       history(() => ({})),
       range,
     ).findings,
   ).toEqual([])
-  expect(reportOf([], range).findings).toEqual([])
+  expect(createReport([], range).findings).toEqual([])
 })
 
 test('names the job that made yesterday slower', () => {
@@ -54,7 +54,7 @@ test('compares only runs of one kind: a nightly pipeline does not make yesterday
   const others = Array.from({ length: 8 }, (_, index) =>
     run({ start: MONDAY + 13 * DAY + (index + 5) * HOUR, duration: 4_000, name: 'release' }),
   )
-  expect(reportOf([...pushes, ...nightly, ...others], range).findings).toEqual([])
+  expect(createReport([...pushes, ...nightly, ...others], range).findings).toEqual([])
 })
 
 test('usual is the median of the last 20 runs before yesterday', () => {
@@ -67,7 +67,7 @@ test('usual is the median of the last 20 runs before yesterday', () => {
 
 test("uses the viewer's days", () => {
   const runs = history((day) => ({ duration: day === 13 ? 400 : 300 }))
-  const findings = (offsetMinutes: number) => reportOf(runs, { ...range, offsetMinutes }).findings
+  const findings = (offsetMinutes: number) => createReport(runs, { ...range, offsetMinutes }).findings
   expect(findings(0).map(({ rule }) => rule)).toContain('slower_yesterday')
   // 10:00 UTC is the beginning of the next day, for a clock that is 14 hours ahead.
   expect(findings(840).map(({ rule }) => rule)).not.toContain('slower_yesterday')
@@ -98,7 +98,7 @@ test('names a slow drift and the job behind it', () => {
 test('says that queues are longer', () => {
   const week = { since: MONDAY + 7 * DAY, until: MONDAY + 14 * DAY, offsetMinutes: 0 }
   const runs = history((day) => ({ queue: day >= 7 ? 60 : 10 }))
-  expect(reportOf(runs, week).findings.map(({ rule }) => rule)).toContain('longer_queue')
+  expect(createReport(runs, week).findings.map(({ rule }) => rule)).toContain('longer_queue')
 })
 
 test('names the job with the highest rate, not the one that ran most often', () => {

@@ -2,7 +2,7 @@ import { failureRate, hasFinished } from '../runs/run-facts.ts'
 import type { FlakyJob } from './flaky-jobs.ts'
 import { percentileIn } from './history/percentile.ts'
 import { FAILED, NONE, type RunEntry, type RunTable } from './history/run-table.ts'
-import { DAY, startedIn, startOfDay, type TimeSpan } from './history/time-buckets.ts'
+import { DAY, dayStart, startedIn, type TimeSpan } from './history/time-buckets.ts'
 import { usualRunsBefore } from './history/usual-runs.ts'
 import { largestChange } from './run-changes.ts'
 
@@ -41,7 +41,7 @@ export interface FindingSubjects {
 }
 
 /** Returns the statements about a range that their rules find true, the most important first. docs/guides/observe.md lists the rules. */
-export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, range: FindingRange): Finding[] {
+export function toFindings({ table, runs, inRange, flaky }: FindingSubjects, range: FindingRange): Finding[] {
   const passedRuns = passed(runs)
   return [
     slowerYesterday(table, passedRuns, range),
@@ -64,7 +64,7 @@ function slowerYesterday(
   passedRuns: readonly RunEntry[],
   { until, offsetMinutes }: FindingRange,
 ): Finding | undefined {
-  const today = startOfDay(until, offsetMinutes)
+  const today = dayStart(until, offsetMinutes)
   const yesterday = { since: today - DAY, until: today }
   const change = largestChange(table, passedRuns, {
     after: yesterday,
@@ -151,7 +151,7 @@ function badDay(
 ): Finding | undefined {
   const days = new Map<number, { success: number; failed: number }>()
   const all = { success: 0, failed: 0 }
-  for (let day = startOfDay(range.since, range.offsetMinutes); day < range.until; day += DAY) {
+  for (let day = dayStart(range.since, range.offsetMinutes); day < range.until; day += DAY) {
     const counts = { success: 0, failed: 0 }
     for (const { status } of startedIn(roots, { since: day, until: day + DAY })) {
       if (status === 'success' || status === 'failed') counts[status] += 1

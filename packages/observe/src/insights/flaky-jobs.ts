@@ -1,4 +1,4 @@
-import { entryOf } from '../runs/map-entry.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
 import { compareTexts, failureRate } from '../runs/run-facts.ts'
 import type { GroupedAttempts } from './attempts.ts'
 import { FAILED, type JobName, NONE, PASSED, type RunEntry, type RunTable } from './history/run-table.ts'
@@ -77,7 +77,7 @@ export function flakyNames(
   for (const at of failures) {
     const commit = shaOfRun[run[at]!]!
     if (commit === NONE) continue
-    entryOf(failedOn, commit, () => new Set()).add(nameOfKind[kind[at]!]!)
+    getOrCreate(failedOn, commit, () => new Set()).add(nameOfKind[kind[at]!]!)
     hasFailure[commit] = 1
   }
   const flaky = new Set<number>()

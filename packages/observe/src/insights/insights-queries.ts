@@ -3,13 +3,19 @@ import { findRun, type RunSummary } from '../queries/pipeline-queries.ts'
 import type { RunFacts } from '../runs/run-facts.ts'
 import type { RefKind } from '../schema/pipeline-tables.ts'
 import type { ObserveTables } from '../schema/tables.ts'
-import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
+import { compareJobs, type JobDifference, toMedianSides, toRunSides } from './compare-runs.ts'
 import type { HistoryFilter } from './history/ordered-runs.ts'
-import { medianOf } from './history/percentile.ts'
+import { toMedian } from './history/percentile.ts'
 import type { RunHistory } from './history/run-history.ts'
 import { findStoredRun, usualRuns } from './history/stored-runs.ts'
 import { DAY } from './history/time-buckets.ts'
-import { DEFAULT_ENTRIES, type InsightsRange, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
+import {
+  createInsights,
+  DEFAULT_ENTRIES,
+  type InsightsRange,
+  type InsightsReport,
+  knownSince,
+} from './insights-report.ts'
 
 export interface InsightsQuery extends HistoryFilter {
   /** Default: seven days before the end. */
@@ -45,7 +51,7 @@ export async function readInsights(history: RunHistory, query: InsightsQuery): P
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
   const known = knownSince(range)
   return await history.answer(key, async () => {
-    const report = insightsOf(await history.selectWithUsual(filter, { since: known, until: range.until }), range)
+    const report = createInsights(await history.selectWithUsual(filter, { since: known, until: range.until }), range)
     return { ...report, truncated: history.isTruncatedSince(known) }
   })
 }
@@ -90,15 +96,15 @@ export async function compareRuns(
 ): Promise<RunComparison | undefined> {
   const [runA, storedA] = [await findRun(db, a), await findStoredRun(db, a)]
   if (runA === undefined || storedA === undefined) return undefined
-  const sidesA = sidesOfRun(storedA.facts)
+  const sidesA = toRunSides(storedA.facts)
   if (b === 'median') {
     const runs = await usualRuns(db, storedA)
-    const jobs = compareJobs(sidesA, sidesOfMedian(runs), 'b')
+    const jobs = compareJobs(sidesA, toMedianSides(runs), 'b')
     return { a: runA, b: medianRun(storedA.facts, runs), base: 'b', jobs }
   }
   const [runB, storedB] = [await findRun(db, b), await findStoredRun(db, b)]
   if (runB === undefined || storedB === undefined) return undefined
-  return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(storedB.facts), 'a') }
+  return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesA, toRunSides(storedB.facts), 'a') }
 }
 
 export const medianRun = (run: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
@@ -111,6 +117,6 @@ export const medianRun = (run: RunFacts, runs: readonly RunFacts[]): MedianRun =
   trigger: run.trigger,
   trace_ids: runs.map(({ traceId }) => traceId),
   runs: runs.length,
-  duration_seconds: medianOf(runs.map(({ duration }) => duration)),
-  queue_seconds: medianOf(runs.flatMap(({ queue }) => queue ?? [])),
+  duration_seconds: toMedian(runs.map(({ duration }) => duration)),
+  queue_seconds: toMedian(runs.flatMap(({ queue }) => queue ?? [])),
 })

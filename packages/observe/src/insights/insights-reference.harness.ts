@@ -1,13 +1,13 @@
 // Computes insights with an object per job, as their definitions say. Tests compare the columns of the store with it.
-import { entryOf } from '../runs/map-entry.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
 import { compareTexts, failureRate, type JobFacts, type RunFacts } from '../runs/run-facts.ts'
-import { findingsOf } from './findings.ts'
-import { bucketsOf, isWithin, statisticsOf } from './history/time-buckets.ts'
+import { toFindings } from './findings.ts'
+import { isWithin, toBuckets, toStatistics } from './history/time-buckets.ts'
 import type { InsightsRange, InsightsReport } from './insights-report.ts'
 import { selectedRuns } from './run-facts.harness.ts'
 
 /** Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values. */
-export function percentileOf(sorted: ArrayLike<number>, fraction: number): number | null {
+export function toPercentile(sorted: ArrayLike<number>, fraction: number): number | null {
   if (sorted.length === 0) return null
   const rank = fraction * (sorted.length - 1)
   const below = Math.floor(rank)
@@ -34,7 +34,7 @@ export function referenceReport(all: readonly RunFacts[], range: InsightsRange):
   const inRange = runs.filter(({ start }) => isWithin(start, range))
   const earlier = runs.filter(({ start }) => isWithin(start, { since: since - (until - since), until: since }))
   const roots = (of: readonly RunFacts[]) => of.filter(({ isChild }) => !isChild)
-  const buckets = bucketsOf(range, offsetMinutes)
+  const buckets = toBuckets(range, offsetMinutes)
   const histories = historiesOf(inRange, ({ stage }) => stage)
   const flaky = flakyJobs(inRange)
   const selected = selectedRuns(runs)
@@ -42,10 +42,10 @@ export function referenceReport(all: readonly RunFacts[], range: InsightsRange):
     buckets: buckets.map((bucket) => ({
       start_ns: `${bucket.since}000000000`,
       end_ns: `${bucket.until}000000000`,
-      ...statisticsOf(roots(inRange).filter(({ start }) => isWithin(start, bucket))),
+      ...toStatistics(roots(inRange).filter(({ start }) => isWithin(start, bucket))),
     })),
-    totals: statisticsOf(roots(inRange)),
-    previous: statisticsOf(roots(earlier)),
+    totals: toStatistics(roots(inRange)),
+    previous: toStatistics(roots(earlier)),
     slowest_jobs: ranked(
       histories.map((history) => slowJob(history, earlier, buckets)),
       ({ critical_seconds }) => critical_seconds,
@@ -64,7 +64,7 @@ export function referenceReport(all: readonly RunFacts[], range: InsightsRange):
           .filter(({ job }) => !job.isBridge)
           .map(({ job }) => Math.round(job.duration * 1e6)),
       ) / 60e6,
-    findings: findingsOf(
+    findings: toFindings(
       {
         table: selected.table,
         runs: selected.runs.filter(({ isChild }) => !isChild),
@@ -87,7 +87,7 @@ function historiesOf(runs: readonly RunFacts[], stageOf: (job: JobFacts) => stri
     const { name } = attempt.job
     const stage = stageOf(attempt.job)
     const key = JSON.stringify([project, stage, name])
-    entryOf(histories, key, () => ({ name, stage, project, attempts: [] })).attempts.push(attempt)
+    getOrCreate(histories, key, () => ({ name, stage, project, attempts: [] })).attempts.push(attempt)
   }
   return [...histories.values()]
 }
@@ -113,17 +113,17 @@ function slowJob(
   earlier: readonly RunFacts[],
   buckets: readonly { since: number; until: number }[],
 ): InsightsReport['slowest_jobs'][number] {
-  const p50 = percentileOf(durations(attempts), 0.5)
+  const p50 = toPercentile(durations(attempts), 0.5)
   const before = historiesOf(earlier, ({ stage }) => stage).find((other) => compareNames(other, names) === 0)
-  const median = percentileOf(durations(before?.attempts ?? []), 0.5)
+  const median = toPercentile(durations(before?.attempts ?? []), 0.5)
   return {
     ...names,
     runs: new Set(attempts.map(({ run }) => run)).size,
     critical_seconds: sum(attempts.map(({ job }) => job.critical)),
     p50,
-    p95: percentileOf(durations(attempts), 0.95),
+    p95: toPercentile(durations(attempts), 0.95),
     trend: buckets.map((bucket) =>
-      percentileOf(durations(attempts.filter(({ run }) => isWithin(run.start, bucket))), 0.5),
+      toPercentile(durations(attempts.filter(({ run }) => isWithin(run.start, bucket))), 0.5),
     ),
     change_seconds: p50 === null || median === null ? null : p50 - median,
   }
@@ -147,7 +147,7 @@ function failingJob({ attempts, ...names }: JobHistory): InsightsReport['failing
 
 function retriedJob({ attempts, ...names }: JobHistory): InsightsReport['retries'][number] {
   const byRun = new Map<RunFacts, JobFacts[]>()
-  for (const { run, job } of attempts) if (!job.isBridge) entryOf(byRun, run, () => []).push(job)
+  for (const { run, job } of attempts) if (!job.isBridge) getOrCreate(byRun, run, () => []).push(job)
   const retried = [...byRun.values()].filter(({ length }) => length > 1)
   const lost = retried.flatMap((jobs) => {
     const last = jobs.reduce((latest, job) => (job.start >= latest.start ? job : latest))
@@ -202,7 +202,7 @@ function minutes(
   const byName = new Map<string, number[]>()
   for (const attempt of ran) {
     for (const name of namesOf(attempt)) {
-      if (name !== null) entryOf(byName, name, () => []).push(attempt.job.duration)
+      if (name !== null) getOrCreate(byName, name, () => []).push(attempt.job.duration)
     }
   }
   return (

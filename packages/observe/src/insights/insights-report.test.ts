@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunFacts } from '../runs/run-facts.ts'
 import { medianAndP95, percentileIn } from './history/percentile.ts'
-import { percentileOf, referenceReport } from './insights-reference.harness.ts'
-import { DAY, HOUR, job, MONDAY, reportOf, run, someRuns } from './run-facts.harness.ts'
+import { referenceReport, toPercentile } from './insights-reference.harness.ts'
+import { createReport, DAY, HOUR, job, MONDAY, run, someRuns } from './run-facts.harness.ts'
 
 const week = { since: MONDAY, until: MONDAY + 7 * DAY, offsetMinutes: 0 }
 
@@ -13,7 +13,7 @@ test.each([
   [[7], 0.95, 7],
   [[], 0.5, null],
 ])('the percentile of %j at %d is %d, as percentile_cont has it', (values, fraction, expected) => {
-  for (const found of [percentileOf(values, fraction), percentileIn(new Float64Array(values), fraction)]) {
+  for (const found of [toPercentile(values, fraction), percentileIn(new Float64Array(values), fraction)]) {
     if (expected === null) expect(found).toBeNull()
     else expect(found).toBeCloseTo(expected, 9)
   }
@@ -31,8 +31,8 @@ test('finds the percentiles of values in any order', () => {
     fc.property(fc.oneof(fewValues, manyValues), (values) => {
       const sorted = Float64Array.from(values).sort()
       expect(medianAndP95(Float64Array.from(values))).toEqual({
-        p50: percentileOf(sorted, 0.5),
-        p95: percentileOf(sorted, 0.95),
+        p50: toPercentile(sorted, 0.5),
+        p95: toPercentile(sorted, 0.95),
       })
     }),
   )
@@ -47,7 +47,7 @@ test('counts runs, and leaves skipped ones out of durations', () => {
     run({ duration: 50, isChild: true }),
     run({ duration: 40, start: MONDAY - 1 }),
   ]
-  expect(reportOf(runs, week).totals).toEqual({
+  expect(createReport(runs, week).totals).toEqual({
     runs: 4,
     success: 1,
     failed: 1,
@@ -58,7 +58,7 @@ test('counts runs, and leaves skipped ones out of durations', () => {
     queue_p95: expect.closeTo(7.7, 9),
     failure_rate: 0.5,
   })
-  expect(reportOf(runs, week).previous).toMatchObject({ runs: 1, duration_p50: 40, failure_rate: 0 })
+  expect(createReport(runs, week).previous).toMatchObject({ runs: 1, duration_p50: 40, failure_rate: 0 })
 })
 
 test.each([
@@ -68,14 +68,14 @@ test.each([
   { hours: 7 * 24, size: 6 * 3_600, count: 28 },
   { hours: 30 * 24, size: 24 * 3_600, count: 30 },
 ])('splits $hours h into $count buckets', ({ hours, size, count }) => {
-  const { buckets } = reportOf([], { since: MONDAY, until: MONDAY + hours * HOUR, offsetMinutes: 0 })
+  const { buckets } = createReport([], { since: MONDAY, until: MONDAY + hours * HOUR, offsetMinutes: 0 })
   expect(buckets).toHaveLength(count)
   expect(Number(BigInt(buckets[0]!.end_ns) - BigInt(buckets[0]!.start_ns)) / 1e9).toBe(size)
 })
 
 test("begins days at midnight of the viewer's clock", () => {
   const range = { since: MONDAY, until: MONDAY + 30 * DAY, offsetMinutes: 330 }
-  const { buckets } = reportOf([run()], range)
+  const { buckets } = createReport([run()], range)
   expect(Number(BigInt(buckets[0]!.start_ns) / 1_000_000_000n)).toBe(MONDAY - 5.5 * HOUR)
   expect(buckets[0]).toMatchObject({ runs: 1 })
 })
@@ -84,7 +84,7 @@ test('ranks jobs by their time on the critical path, with their trend', () => {
   const at = (start: number, duration: number, critical: number) =>
     run({ start, jobs: [job('unit', { start, duration, critical }), job('docs', { start, duration: 900 })] })
   const runs = [at(MONDAY - DAY, 10, 10), at(MONDAY, 30, 30), at(MONDAY + HOUR, 50, 40)]
-  const { slowest_jobs } = reportOf(runs, { since: MONDAY, until: MONDAY + DAY, offsetMinutes: 0 })
+  const { slowest_jobs } = createReport(runs, { since: MONDAY, until: MONDAY + DAY, offsetMinutes: 0 })
   expect(slowest_jobs).toMatchObject([
     { name: 'unit', stage: 'test', project: 'shop/storefront', runs: 2, critical_seconds: 70, p50: 40, p95: 49 },
   ])
@@ -97,7 +97,7 @@ test('counts attempts beyond the first of a run as retries', () => {
     job('unit', { status: 'failed', duration: 20 }),
     job('unit', { status: 'success', start: MONDAY + 30 }),
   ]
-  const { retries, failing_jobs } = reportOf([run({ jobs: attempts }), run({ jobs: [job('unit')] })], week)
+  const { retries, failing_jobs } = createReport([run({ jobs: attempts }), run({ jobs: [job('unit')] })], week)
   expect(retries).toEqual([
     { name: 'unit', stage: 'test', project: 'shop/storefront', runs: 1, retries: 1, lost_seconds: 20 },
   ])
@@ -110,7 +110,7 @@ test('counts the minutes of a job under each of its tags, and none of bridges', 
     job('unit', { duration: 60, runner: 'pool-02' }),
     job('trigger', { duration: 600, isBridge: true }),
   ]
-  expect(reportOf([run({ jobs })], week).minutes).toEqual([
+  expect(createReport([run({ jobs })], week).minutes).toEqual([
     { by: 'project', name: 'shop/storefront', minutes: 3, jobs: 2 },
     { by: 'runner', name: 'pool-01', minutes: 2, jobs: 1 },
     { by: 'runner', name: 'pool-02', minutes: 1, jobs: 1 },
@@ -123,7 +123,7 @@ test('equals the report that is computed with an object per job', () => {
   fc.assert(
     fc.property(someRuns, fc.constantFrom(1, 7, 14), (runs, days) => {
       const range = { since: MONDAY + (14 - days) * DAY, until: MONDAY + 14 * DAY, offsetMinutes: 90 }
-      expect(reportOf(runs, range)).toEqual(referenceReport(runs, range))
+      expect(createReport(runs, range)).toEqual(referenceReport(runs, range))
     }),
   )
 })
@@ -146,7 +146,7 @@ test('equals a recomputation from the definitions', () => {
   fc.assert(
     fc.property(someRuns, (runs) => {
       const range = { since: MONDAY, until: MONDAY + 14 * DAY, offsetMinutes: -300 }
-      const report = reportOf(runs, range)
+      const report = createReport(runs, range)
       const inRange = runs.filter(({ start }) => start >= range.since && start < range.until)
       const roots = inRange.filter(({ isChild }) => !isChild)
       expect(report.totals.runs).toBe(roots.length)

@@ -1,17 +1,17 @@
 import { groupAttempts } from './attempts.ts'
 import { type ComputeMinutes, computeMinutes, totalMinutes } from './compute-minutes.ts'
-import { type Finding, findingsOf } from './findings.ts'
+import { type Finding, toFindings } from './findings.ts'
 import { countFlaky, type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
 import type { SelectedRuns } from './history/run-history.ts'
 import type { RunEntry } from './history/run-table.ts'
 import {
-  bucketsOf,
   DAY,
+  dayStart,
   type RunStatistics,
   startedIn,
-  startOfDay,
-  statisticsOf,
   type TimeSpan,
+  toBuckets,
+  toStatistics,
 } from './history/time-buckets.ts'
 import { groupDurations } from './job-durations.ts'
 import {
@@ -53,20 +53,20 @@ export interface InsightsReport {
 
 /** Returns the time from which runs have to be known for a report: findings and comparisons need some before the range. */
 export const knownSince = ({ since, until, offsetMinutes }: InsightsRange): number =>
-  Math.min(since - (until - since), startOfDay(until, offsetMinutes) - 8 * DAY)
+  Math.min(since - (until - since), dayStart(until, offsetMinutes) - 8 * DAY)
 
 /**
  * Returns the statistics of a range. A run belongs to the range in which it started. Statistics of runs leave out child pipelines;
  * those of jobs include them.
  */
-export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange): InsightsReport {
+export function createInsights({ runs, table }: SelectedRuns, range: InsightsRange): InsightsReport {
   const { since, until, offsetMinutes, maxEntries = DEFAULT_ENTRIES } = range
   const inRange = startedIn(runs, range)
   const before = { since: since - (until - since), until: since }
   const earlier = startedIn(runs, before)
   const roots = runs.filter(({ isChild }) => !isChild)
   const rootsInRange = startedIn(roots, range)
-  const buckets = bucketsOf(range, offsetMinutes)
+  const buckets = toBuckets(range, offsetMinutes)
   const totals = totalsByKind(table, inRange)
   const slowest = slowestKinds(table, totals, maxEntries)
   const repeated = repeatedKinds(totals)
@@ -83,10 +83,10 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
     buckets: perBucket(rootsInRange, buckets).map((found, index) => ({
       start_ns: nanosecondsOf(buckets[index]!.since),
       end_ns: nanosecondsOf(buckets[index]!.until),
-      ...statisticsOf(found),
+      ...toStatistics(found),
     })),
-    totals: statisticsOf(rootsInRange),
-    previous: statisticsOf(startedIn(roots, before)),
+    totals: toStatistics(rootsInRange),
+    previous: toStatistics(startedIn(roots, before)),
     slowest_jobs: slowestJobs(table, {
       slowest,
       totals,
@@ -99,7 +99,7 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
     retries: retriedJobs(table, repeated, { attempts, maxEntries }),
     minutes: computeMinutes(table, inRange, maxEntries),
     total_minutes: totalMinutes(table, inRange),
-    findings: findingsOf({ table, runs: roots, inRange, flaky: allFlaky }, range),
+    findings: toFindings({ table, runs: roots, inRange, flaky: allFlaky }, range),
   }
 }
 

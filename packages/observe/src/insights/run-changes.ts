@@ -1,5 +1,5 @@
-import { entryOf } from '../runs/map-entry.ts'
-import { medianOf } from './history/percentile.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
+import { toMedian } from './history/percentile.ts'
 import type { RunEntry, RunTable } from './history/run-table.ts'
 import { startedIn, type TimeSpan } from './history/time-buckets.ts'
 
@@ -36,12 +36,12 @@ export function largestChange(
   { after, minAfter, before, minBefore }: Comparison,
 ): Change | undefined {
   const kinds = new Map<number, RunEntry[]>()
-  for (const run of runs) entryOf(kinds, run.kind, () => []).push(run)
+  for (const run of runs) getOrCreate(kinds, run.kind, () => []).push(run)
   const changes = [...kinds.values()].flatMap((all) => {
     const [earlier, later] = [before(all), startedIn(all, after)]
     if (earlier.length < minBefore || later.length < minAfter) return []
-    const usual = medianOf(earlier.map(({ duration }) => duration))!
-    const median = medianOf(later.map(({ duration }) => duration))!
+    const usual = toMedian(earlier.map(({ duration }) => duration))!
+    const median = toMedian(later.map(({ duration }) => duration))!
     const rise = median - usual
     if (rise < MIN_CHANGE_SECONDS || rise < MIN_CHANGE_RATIO * usual) return []
     return [{ median, usual, rise: rise / Math.max(usual, 1), earlier, later }]

@@ -3,7 +3,7 @@ import { packRun, unpackRun } from '../runs/packed-run.ts'
 import type { JobFacts, RunFacts } from '../runs/run-facts.ts'
 import type { SelectedRuns } from './history/run-history.ts'
 import { RunTable } from './history/run-table.ts'
-import { type InsightsRange, type InsightsReport, insightsOf } from './insights-report.ts'
+import { createInsights, type InsightsRange, type InsightsReport } from './insights-report.ts'
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const MONDAY = 1_767_571_200
@@ -56,8 +56,8 @@ export function selectedRuns(runs: readonly RunFacts[]): SelectedRuns {
   return { runs: table.inOrder(), table }
 }
 
-export const reportOf = (runs: readonly RunFacts[], range: InsightsRange): InsightsReport =>
-  insightsOf(selectedRuns(runs), range)
+export const createReport = (runs: readonly RunFacts[], range: InsightsRange): InsightsReport =>
+  createInsights(selectedRuns(runs), range)
 
 const status = fc.constantFrom('success', 'failed', 'canceled', 'skipped')
 

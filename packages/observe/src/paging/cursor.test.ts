@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromCursor, pageOf, toCursor } from './cursor.ts'
+import { fromCursor, toCursor, toPage } from './cursor.ts'
 
 test('a cursor returns its position, to the last digit and character', () => {
   const position = ['9223372036854775807', 'naïve "text"\u0000']
@@ -19,10 +19,10 @@ test.each([
 
 test('a page has a next one if there are more rows, or if the answer is full', () => {
   const rows = ['a', 'b', 'c'].map((item) => ({ row: item, item }))
-  expect(pageOf(rows, { limit: 2, isTruncated: false }, (row) => [row])).toEqual({ items: ['a', 'b'], next: ['b'] })
-  expect(pageOf(rows, { limit: 3, isTruncated: false }, (row) => [row])).toEqual({
+  expect(toPage(rows, { limit: 2, isTruncated: false }, (row) => [row])).toEqual({ items: ['a', 'b'], next: ['b'] })
+  expect(toPage(rows, { limit: 3, isTruncated: false }, (row) => [row])).toEqual({
     items: ['a', 'b', 'c'],
     next: undefined,
   })
-  expect(pageOf(rows, { limit: 5, isTruncated: true }, (row) => [row])).toEqual({ items: ['a', 'b', 'c'], next: ['c'] })
+  expect(toPage(rows, { limit: 5, isTruncated: true }, (row) => [row])).toEqual({ items: ['a', 'b', 'c'], next: ['c'] })
 })

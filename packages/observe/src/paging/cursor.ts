@@ -57,7 +57,7 @@ export function fromCursor(list: string, shape: PositionShape, cursor: string): 
 }
 
 /** Cuts the rows of a query with `limit + 1` to a page. A page that ends early, because the answer is full, has a next one. */
-export function pageOf<Row, Item>(
+export function toPage<Row, Item>(
   rows: readonly RowItem<Row, Item>[],
   { limit, isTruncated }: { readonly limit: number; readonly isTruncated: boolean },
   positionOf: (row: Row) => Position,

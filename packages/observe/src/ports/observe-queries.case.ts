@@ -5,7 +5,7 @@ import { ResponseBudget } from '../paging/response-budget.ts'
 import { pipelineTraceId } from '../pipeline.harness.ts'
 import type { MetricIntervals } from '../queries/metric-intervals.ts'
 import type { RunFilter } from '../queries/pipeline-queries.ts'
-import { traceIdOf } from '../telemetry.harness.ts'
+import { toTraceId } from '../telemetry.harness.ts'
 import type { ObserveQueries } from './observe-queries.ts'
 
 /** A store that has the bodies of the suite. */
@@ -118,7 +118,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     test('the run of a trace, and of a trace without one', async () => {
       const runs = (await expected.queries.runs({ limit: 200, children: true }, budget())).items
       for (const { trace_id } of some(runs)) await same((queries) => queries.run(trace_id))
-      await same((queries) => queries.run(traceIdOf(1)))
+      await same((queries) => queries.run(toTraceId(1)))
       expect(await store.queries.run(unknownTrace)).toBeUndefined()
     }, 60_000)
 
@@ -191,8 +191,8 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       ['of a service', { service: 'shop' }],
       ['of services without a name', { service: 'unknown_service' }],
       ['from a severity on', { minSeverity: 17 }],
-      ['of a trace', { traceId: traceIdOf(1) }],
-      ['of a span', { traceId: traceIdOf(1), spanId }],
+      ['of a trace', { traceId: toTraceId(1) }],
+      ['of a span', { traceId: toTraceId(1), spanId }],
       ['with a text in any case', { text: 'ÄRGER' }],
       ['with a text and a severity', { text: 'line', minSeverity: 9 }],
       ['in a range', { sinceNs: BigInt(at(1)), untilNs: BigInt(at(4)) }],
@@ -318,7 +318,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
           await same((queries) => queries.compare({ a, b: 'median' }))
         }
       }
-      expect(await store.queries.compare({ a: traceIdOf(1), b: 'median' })).toBeUndefined()
+      expect(await store.queries.compare({ a: toTraceId(1), b: 'median' })).toBeUndefined()
     }, 60_000)
   })
 }

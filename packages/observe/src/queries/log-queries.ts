@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Position, pageOf, type SearchedPage } from '../paging/cursor.ts'
+import { type Position, type SearchedPage, toPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import type { ObserveTables } from '../schema/tables.ts'
 import { exactText, type TimeRange } from '../schema/time-range.ts'
@@ -60,7 +60,7 @@ export async function listLogRecords(
       .limit(limit + 1),
     listed,
   )
-  return { ...pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
+  return { ...toPage(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
 }
 
 /** Returns the condition for rows of `log_records`, apart from their time; `undefined` if the service is unknown, so that no record matches. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { serveStore } from '../served-store.harness.ts'
-import { logBody, logRecord, traceIdOf } from '../telemetry.harness.ts'
+import { logBody, logRecord, toTraceId } from '../telemetry.harness.ts'
 
 let served: Awaited<ReturnType<typeof serveStore>>
 
@@ -56,9 +56,9 @@ test('searches a body that is not a text as JSON', async () => {
 })
 
 test('selects the records of a span', async () => {
-  const ids = (spanId: string) => ({ traceId: traceIdOf(1), spanId })
+  const ids = (spanId: string) => ({ traceId: toTraceId(1), spanId })
   await keep(logRecord(1, 9, 'one', ids('a'.repeat(16))), logRecord(2, 9, 'two', ids('b'.repeat(16))))
-  const { json } = await served.get(`/logs?trace_id=${traceIdOf(1)}&span_id=${'A'.repeat(16)}`)
+  const { json } = await served.get(`/logs?trace_id=${toTraceId(1)}&span_id=${'A'.repeat(16)}`)
   expect(bodies(json)).toEqual(['one'])
   expect(await search('TW', `&span_id=${'b'.repeat(16)}`)).toEqual(['two'])
   expect(await search('one', `&span_id=${'b'.repeat(16)}`)).toEqual([])

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import { type Page, type Position, toPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import type { ObserveTables } from '../schema/tables.ts'
 import { rangeEnds, type TimeRange } from '../schema/time-range.ts'
@@ -52,7 +52,7 @@ export async function listMetricNames(
       .limit(limit + 1),
     { toItem: (row): MetricName => row, positionOf },
   )
-  return pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
+  return toPage(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
 }
 
 const positionOf = ({ name, type, unit }: MetricName): Position => [name, type, unit]

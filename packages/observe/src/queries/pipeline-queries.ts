@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, sql } from 'kysely'
-import { type Position, pageOf, type SearchedPage } from '../paging/cursor.ts'
+import { type Position, type SearchedPage, toPage } from '../paging/cursor.ts'
 import { jsonLength } from '../paging/json-bytes.ts'
 import { ResponseBudget } from '../paging/response-budget.ts'
 import type { RefKind } from '../schema/pipeline-tables.ts'
@@ -95,7 +95,7 @@ export async function listRuns(
       .$if(after !== undefined, (select) => select.where(isRunAfter(after!))),
   ).limit(limit + 1)
   const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)), listed)
-  return { ...pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
+  return { ...toPage(rows, { limit, isTruncated: budget.isTruncated }, positionOf), isLate: false }
 }
 
 const positionOf = (row: RunRow): Position => [row.start_ns, String(row.id)]

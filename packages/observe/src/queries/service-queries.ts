@@ -1,6 +1,6 @@
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Kysely, sql } from 'kysely'
-import { type Page, type Position, pageOf } from '../paging/cursor.ts'
+import { type Page, type Position, toPage } from '../paging/cursor.ts'
 import type { ResponseBudget } from '../paging/response-budget.ts'
 import type { ObserveTables } from '../schema/tables.ts'
 
@@ -43,7 +43,7 @@ export async function listServices(
       positionOf: ({ name }) => [name],
     },
   )
-  return pageOf(rows, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
+  return toPage(rows, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
 }
 
 /** Returns the id of a service; `undefined` if it is unknown. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OneThreadStore } from '../one-thread-store.harness.ts'
 import { jobSpanId, pipelineBody, pipelineTraceId } from '../pipeline.harness.ts'
 import { openStoreFile } from '../store/store-writer.ts'
-import { numberedTrace, traceBody, traceIdOf } from '../telemetry.harness.ts'
+import { numberedTrace, toTraceId, traceBody } from '../telemetry.harness.ts'
 
 let directory: string
 let file: string
@@ -83,17 +83,17 @@ test('spans that arrive later, also after the attributes were unknown, are found
 test('duration and errors select traces', async () => {
   await store.receiveBody('traces', numberedTrace(3, { start: 100, end: 103 }), 'json')
   await store.receiveBody('traces', numberedTrace(4, { start: 200, end: 201, failed: true }), 'json')
-  expect(await found({ minDurationNs: 3_000_000_000n, service: 'shop' })).toEqual([traceIdOf(3)])
+  expect(await found({ minDurationNs: 3_000_000_000n, service: 'shop' })).toEqual([toTraceId(3)])
   expect(await found({ minDurationNs: 3_000_000_001n, service: 'shop' })).toEqual([])
   expect(await found({ minDurationNs: 60_000_000_000n })).toEqual([pipelineTraceId(2), pipelineTraceId(1)])
-  expect(await found({ hasErrors: true })).toEqual([traceIdOf(4)])
+  expect(await found({ hasErrors: true })).toEqual([toTraceId(4)])
 })
 
 test('a search that has read enough spans continues with its cursor', async () => {
   const noise = Array.from({ length: 110 }, (_, trace) =>
     traceBody(
       ...Array.from({ length: 200 }, (_, span) => ({
-        traceId: traceIdOf(trace + 10),
+        traceId: toTraceId(trace + 10),
         spanId: (span + 1).toString(16).padStart(16, '0'),
         start: 1_000 + trace,
         end: 1_100,

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Position } from '../paging/cursor.ts'
 import { JoinedBytes } from '../paging/joined-bytes.ts'
 import { AnswerTooLarge, type ResponseBudget } from '../paging/response-budget.ts'
-import { entryOf } from '../runs/map-entry.ts'
+import { getOrCreate } from '../runs/map-entry.ts'
 import { inChunks } from '../schema/chunks.ts'
 import type { ObserveTables } from '../schema/tables.ts'
 import { exactText } from '../schema/time-range.ts'
@@ -58,8 +58,8 @@ export async function findTrace(
       if (last !== undefined) break
       throw new AnswerTooLarge('spans', stored.length > 1 ? await positionOf(db, id) : undefined)
     }
-    const scopes = entryOf(groups, resource_id, () => new Map<number, number[]>())
-    entryOf(scopes, scope_id, () => []).push(id)
+    const scopes = getOrCreate(groups, resource_id, () => new Map<number, number[]>())
+    getOrCreate(scopes, scope_id, () => []).push(id)
     sizes.set(id, bytes)
     last = id
   }

@@ -1,4 +1,4 @@
-import { entryOf } from './map-entry.ts'
+import { getOrCreate } from './map-entry.ts'
 
 /** Distinct values in the order in which they were first asked for. Their indexes stand for them in columns. */
 export class Distinct<Value> {
@@ -13,6 +13,6 @@ export class Distinct<Value> {
 
   /** Returns the index of a value, and adds the value if it is new. */
   indexOf(value: Value): number {
-    return entryOf(this.#indexes, value, () => this.values.push(value) - 1)
+    return getOrCreate(this.#indexes, value, () => this.values.push(value) - 1)
   }
 }

@@ -5,7 +5,7 @@ interface Entries<Key, Value> {
 }
 
 /** Returns the entry of a map, and creates it if it is missing. */
-export function entryOf<Key, Value>(map: Entries<Key, Value>, key: Key, make: () => Value): Value {
+export function getOrCreate<Key, Value>(map: Entries<Key, Value>, key: Key, make: () => Value): Value {
   const known = map.get(key)
   if (known !== undefined) return known
   const made = make()

@@ -1,5 +1,5 @@
 import { Distinct } from './distinct.ts'
-import { entryOf } from './map-entry.ts'
+import { getOrCreate } from './map-entry.ts'
 import type { JobFacts, RunData, RunFacts } from './run-facts.ts'
 
 /** A run with its jobs as the store keeps it: its texts as JSON, the numbers of its jobs in columns of bytes. */
@@ -97,7 +97,7 @@ export class JobTextCache {
 
   parse(json: string): JobTexts {
     if (this.#texts.size >= MAX_TEXTS) this.#texts.clear()
-    return entryOf(this.#texts, json, () => JSON.parse(json) as JobTexts)
+    return getOrCreate(this.#texts, json, () => JSON.parse(json) as JobTexts)
   }
 }
 

@@ -1,4 +1,4 @@
-import { entryOf } from './map-entry.ts'
+import { getOrCreate } from './map-entry.ts'
 
 /**
  * The attributes from which the columns of runs and jobs are read: those of the semantic conventions, and Penstock's own
@@ -153,7 +153,7 @@ const knownKeys = new Map<string, string>()
 function withoutVendor(key: string): string {
   if (key.length > MAX_KNOWN_LENGTH) return key.replace(vendorPrefix, 'svc.')
   if (knownKeys.size >= MAX_KEYS) knownKeys.clear()
-  return entryOf(knownKeys, key, () => key.replace(vendorPrefix, 'svc.'))
+  return getOrCreate(knownKeys, key, () => key.replace(vendorPrefix, 'svc.'))
 }
 
 type AnyValue = { readonly arrayValue?: { readonly values?: readonly object[] }; readonly [type: string]: unknown }

@@ -2,7 +2,14 @@ import { type Insertable, sql, type Transaction } from 'kysely'
 import { writePipelineSpans } from '../runs/pipeline-row-store.ts'
 import { inChunks } from '../schema/chunks.ts'
 import type { ObserveTables, TracePartTable } from '../schema/tables.ts'
-import { type Arrival, type Document, type ItemContext, rowsOf, type SeriesDraft, type SpanDraft } from './arrival.ts'
+import {
+  type Arrival,
+  countRows,
+  type Document,
+  type ItemContext,
+  type SeriesDraft,
+  type SpanDraft,
+} from './arrival.ts'
 import { addTraceAttributes } from './trace-attribute-store.ts'
 
 type Tx = Transaction<ObserveTables>
@@ -15,7 +22,7 @@ const SLICE_ROWS = 10_000
 export const WHOLE_TRACE = 0
 
 export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs: number): Promise<void> {
-  const rows = arrivals.reduce((sum, arrival) => sum + rowsOf(arrival), 0)
+  const rows = arrivals.reduce((sum, arrival) => sum + countRows(arrival), 0)
   if (rows === 0) return
   const sliceId = await sliceFor(tx, nowMs, rows)
   const spans = arrivals.flatMap((arrival) => arrival.spans)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
-  type ItemOf,
+  type ItemBySignal,
   isSpanId,
   isTraceId,
   type KeyValue,
@@ -136,13 +136,13 @@ export function rowsIn({ resources }: OtlpRequest): number {
   return rows
 }
 
-export const rowsOf = ({ spans, logRecords, points }: Arrival): number =>
+export const countRows = ({ spans, logRecords, points }: Arrival): number =>
   spans.length + logRecords.length + points.length
 
 /** How many items are serialised and parsed at a time; each point of a metric counts as one. */
 const ITEMS_PER_PART = 1_000
 
-type Item = ItemOf[Signal]
+type Item = ItemBySignal[Signal]
 const noResource = { attributes: [], droppedAttributesCount: 0 }
 const noScope = { name: '', version: '', attributes: [], droppedAttributesCount: 0 }
 

@@ -12,7 +12,7 @@ export interface Space {
 /** The highest number of rows per table that one step deletes, because other writers wait meanwhile. */
 export const ROWS_PER_STEP = 500
 
-export async function spaceOf(db: Kysely<ObserveTables>): Promise<Space> {
+export async function readSpace(db: Kysely<ObserveTables>): Promise<Space> {
   const { rows } = await sql<{ page_size: number; page_count: number; freelist_count: number }>`
     select * from pragma_page_size(), pragma_page_count(), pragma_freelist_count()`.execute(db)
   const { page_size, page_count, freelist_count } = rows[0]!

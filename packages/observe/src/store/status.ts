@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { ObserveTables } from '../schema/tables.ts'
 import type { StoreBounds } from './observe-limits.ts'
-import { findOldestSlice, spaceOf } from './retention-store.ts'
+import { findOldestSlice, readSpace } from './retention-store.ts'
 
 export interface ObserveStatus {
   /** A sentence that says what this store is for. */
@@ -26,7 +26,7 @@ const PURPOSE =
 
 export async function storeStatus(db: Kysely<ObserveTables>, bounds: StoreBounds): Promise<ObserveStatus> {
   const oldest = await findOldestSlice(db)
-  const { pageBytes, pages, freePages } = await spaceOf(db)
+  const { pageBytes, pages, freePages } = await readSpace(db)
   return {
     purpose: PURPOSE,
     retention_seconds: bounds.retentionMs / 1000,

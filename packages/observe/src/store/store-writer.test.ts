@@ -5,7 +5,7 @@ import { decodeRequest } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OneThreadStore } from '../one-thread-store.harness.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceBody, traceIdOf } from '../telemetry.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, toTraceId, traceBody } from '../telemetry.harness.ts'
 import type { ObserveLimits } from './observe-limits.ts'
 
 const MINUTE_MS = 60_000
@@ -142,7 +142,7 @@ describe('received telemetry', () => {
   test('writes a large request in slices, and others between them', async () => {
     const order: string[] = []
     const spans = Array.from({ length: 5_100 }, (_, index) => {
-      return { traceId: traceIdOf(2), spanId: (index + 1).toString(16).padStart(16, '0'), name: 'x'.repeat(150) }
+      return { traceId: toTraceId(2), spanId: (index + 1).toString(16).padStart(16, '0'), name: 'x'.repeat(150) }
     })
     const large = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }))
     const first = store.receiveBody('traces', large, 'json').then(() => order.push('large'))
@@ -162,9 +162,9 @@ describe('received telemetry', () => {
     await keep('traces', numberedTrace(7))
     await store.close()
     await open()
-    expect(await listedTraces()).toEqual([traceIdOf(7)])
+    expect(await listedTraces()).toEqual([toTraceId(7)])
     await keep('traces', numberedTrace(8))
-    expect(await listedTraces()).toEqual([traceIdOf(8), traceIdOf(7)])
+    expect(await listedTraces()).toEqual([toTraceId(8), toTraceId(7)])
   })
 
   test('many concurrent requests are all stored, without blocking readers', async () => {
@@ -236,10 +236,10 @@ describe('queries', () => {
     await keep('traces', numberedTrace(5, { service: 'till' }))
     const found = async (query: object) =>
       (await store.queries.traces({ limit: 10, ...query })).map(({ trace_id }) => trace_id)
-    expect(await found({ service: 'shop', limit: 2 })).toEqual([traceIdOf(4), traceIdOf(3)])
+    expect(await found({ service: 'shop', limit: 2 })).toEqual([toTraceId(4), toTraceId(3)])
     expect(await found({ sinceNs: 1_767_225_602_000_000_000n, untilNs: 1_767_225_604_000_000_000n })).toEqual([
-      traceIdOf(3),
-      traceIdOf(2),
+      toTraceId(3),
+      toTraceId(2),
     ])
     expect(await found({ service: 'unknown' })).toEqual([])
   })
@@ -358,7 +358,7 @@ describe('limits', () => {
     await maintained(4 * DAY_MS)
     await keep('traces', numberedTrace(2))
     await maintained(3 * DAY_MS + MINUTE_MS)
-    expect(await listedTraces()).toEqual([traceIdOf(2)])
+    expect(await listedTraces()).toEqual([toTraceId(2)])
     expect((await store.queries.services()).map(({ name }) => name)).toEqual(['shop'])
     expect(await store.queries.metricNames({ limit: 10 })).toEqual([])
     expect((await store.queries.status()).oldest_received_at).toBe('2026-01-05T00:00:00.000Z')

@@ -5,7 +5,7 @@ import type { ObserveTables } from '../schema/tables.ts'
 import { insertArrivals } from './arrival-store.ts'
 import type { StoreBounds } from './observe-limits.ts'
 import type { Receipt, ReceivedRequest, RequestLimits } from './received-request.ts'
-import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
+import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, readSpace } from './retention-store.ts'
 import { rowCounts } from './status.ts'
 import { type Piece, WriteQueue } from './write-queue.ts'
 
@@ -139,13 +139,13 @@ export class StoreWriter {
 
   /** Returns the space beyond the limit, as a share of the used space; negative if there is none. */
   async #excess(): Promise<number> {
-    const { pageBytes, pages, freePages } = await spaceOf(this.#db.read)
+    const { pageBytes, pages, freePages } = await readSpace(this.#db.read)
     const usedBytes = (pages - freePages) * pageBytes
     return (usedBytes - this.#limits.maxFileBytes) / usedBytes
   }
 
   async #shrink(): Promise<void> {
-    while (!this.#stop.signal.aborted && (await spaceOf(this.#db.read)).freePages > SPARE_PAGES) {
+    while (!this.#stop.signal.aborted && (await readSpace(this.#db.read)).freePages > SPARE_PAGES) {
       await this.#db.reclaim(PAGES_PER_RECLAIM)
       await turnOfTheLoop()
     }

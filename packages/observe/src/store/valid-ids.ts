@@ -1,6 +1,14 @@
-import { type Exemplar, type ItemOf, isSpanId, isTraceId, type LogRecord, type Metric, type Span } from '@penstock/otlp'
+import {
+  type Exemplar,
+  type ItemBySignal,
+  isSpanId,
+  isTraceId,
+  type LogRecord,
+  type Metric,
+  type Span,
+} from '@penstock/otlp'
 
-type Item = ItemOf[keyof ItemOf]
+type Item = ItemBySignal[keyof ItemBySignal]
 
 /**
  * Returns an item without invalid ids: some senders write zeros where there is no span. A parent, a log record or an exemplar

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { numberedTrace, traceIdOf } from '../telemetry.harness.ts'
-import { rowsOf } from './arrival.ts'
+import { numberedTrace, toTraceId } from '../telemetry.harness.ts'
+import { countRows } from './arrival.ts'
 import type { ReceivedRequest } from './received-request.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -15,7 +15,7 @@ const small = traces(numberedTrace(1))
 /** Returns a body of more than 1 MiB with this number of spans. */
 function large(count: number) {
   const spans = Array.from({ length: count }, (_, index) => {
-    return { traceId: traceIdOf(1), spanId: (index + 1).toString(16).padStart(16, '0'), name: 'x'.repeat(150) }
+    return { traceId: toTraceId(1), spanId: (index + 1).toString(16).padStart(16, '0'), name: 'x'.repeat(150) }
   })
   return traces(Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] })))
 }
@@ -28,7 +28,7 @@ function drained(...requests: readonly { readonly name: string; readonly receive
   for (const { name, received } of requests) queue.add(received, ({ kind }) => order.push(`${name} ${kind}`))
   while (!queue.isEmpty) {
     const batch = queue.nextBatch(0n)
-    batches.push(batch.reduce((rows, { arrival }) => rows + rowsOf(arrival), 0))
+    batches.push(batch.reduce((rows, { arrival }) => rows + countRows(arrival), 0))
     for (const { written } of batch) written()
   }
   return { order, batches }

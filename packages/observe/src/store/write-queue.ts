@@ -1,4 +1,4 @@
-import { type Arrival, rowsOf } from './arrival.ts'
+import { type Arrival, countRows } from './arrival.ts'
 import { isLarge, openReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
 
 /** The number of rows or bytes after which a batch takes no further small request. */
@@ -75,7 +75,7 @@ export class WriteQueue {
         if (small === undefined) continue
         isProgressing = true
         batch.push(small.piece)
-        rows += rowsOf(small.piece.arrival)
+        rows += countRows(small.piece.arrival)
         bytes += small.bytes
       }
       if (rows >= ROWS_PER_BATCH || bytes >= BYTES_PER_BATCH) break

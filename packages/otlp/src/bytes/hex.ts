@@ -7,7 +7,7 @@ for (let value = 0; value < 16; value += 1) digitValues['0123456789abcdef'.charC
  *
  * @throws {TypeError} if the text is not lower-case hex of the right length, which is a bug of the caller
  */
-export function bytesOfHex(digits: string, byteCount: number, into: Uint8Array, at: number): void {
+export function writeHexBytes(digits: string, byteCount: number, into: Uint8Array, at: number): void {
   if (digits.length !== byteCount * 2)
     throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)
   let invalid = 0
@@ -22,7 +22,7 @@ export function bytesOfHex(digits: string, byteCount: number, into: Uint8Array, 
 
 const lowerHex = /^[0-9a-f]*$/
 
-/** Validates a hex text. @throws {TypeError} in the same cases as `bytesOfHex` */
+/** Validates a hex text. @throws {TypeError} in the same cases as `writeHexBytes` */
 export function requireHex(digits: string, byteCount: number): void {
   if (digits.length !== byteCount * 2)
     throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)

@@ -1,4 +1,4 @@
-import type { InstrumentationScope, ItemOf, OtlpRequest, Resource, Signal } from '../model/types.ts'
+import type { InstrumentationScope, ItemBySignal, OtlpRequest, Resource, Signal } from '../model/types.ts'
 import type { ByteRegion } from './byte-region.ts'
 
 /** The parts around the items of a chunk: one resource, one scope, and the URLs of their schemas. */
@@ -15,7 +15,7 @@ export interface Wire {
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array
   frame(signal: Signal, header: ChunkHeader): Frame
   /** Encodes one item of the innermost list for `appendItem`, and returns its length in bytes. */
-  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number
+  encodeItem<S extends Signal>(signal: S, item: ItemBySignal[S]): number
   /** Appends the last encoded item. */
   appendItem(region: ByteRegion): void
 }

@@ -1,6 +1,6 @@
 import { refuse, within } from '../bytes/decode-error.ts'
 import type { DecodeBudget } from '../bytes/decode-limits.ts'
-import { emptyModelOf } from '../schema/empty-model.ts'
+import { createModelFactory } from '../schema/empty-model.ts'
 import type { Message, Model, NamedField } from '../schema/field.ts'
 import { scalarKind } from '../schema/scalar-kinds.ts'
 import { arrayFromJson, objectFromJson } from './json-containers.ts'
@@ -26,7 +26,7 @@ function objectReaderOf(message: Message): ObjectReader {
   const known = compiled.get(message)
   if (known) return known
   const members = message.fields.flatMap(memberReaders)
-  const emptyModel = emptyModelOf(message)
+  const emptyModel = createModelFactory(message)
   const read: ObjectReader = (json, budget) => {
     const object = objectFromJson(json)
     const model = emptyModel()

@@ -10,7 +10,7 @@ type MemberWriter = (writer: JsonWriter, model: Model) => void
 const compiled = new Map<Message, MemberWriter>()
 
 /** Returns the function that writes a message as canonical OTLP/JSON, with the members in the order of the proto file. */
-export function jsonWriterOf<T>(message: Message<T>): (writer: JsonWriter, model: T) => void {
+export function getJsonWriter<T>(message: Message<T>): (writer: JsonWriter, model: T) => void {
   const known = compiled.get(message as Message)
   if (known) return known as never
   const members = message.fields.flatMap(memberWriters).reverse()
@@ -43,7 +43,7 @@ function memberWriters(field: NamedField): MemberWriter[] {
     case 'message':
       return [messageWriter(front, property, field.message, field.required)]
     case 'list':
-      return [listWriter(front, property, jsonWriterOf(field.message))]
+      return [listWriter(front, property, getJsonWriter(field.message))]
     case 'attributes':
       return [
         (writer, model) => {
@@ -79,7 +79,7 @@ function memberWriters(field: NamedField): MemberWriter[] {
 }
 
 function messageWriter(front: Uint8Array, property: string, message: Message, required: boolean): MemberWriter {
-  const writeMessage = jsonWriterOf(message)
+  const writeMessage = getJsonWriter(message)
   return (writer, model) => {
     const value = model[property]
     if (value === undefined) return
@@ -94,7 +94,7 @@ function messageWriter(front: Uint8Array, property: string, message: Message, re
 const EMPTY_OBJECT_BYTES = '{}'.length
 
 function messageArmWriter(property: string, type: string, message: Message): MemberWriter {
-  const writeMessage = jsonWriterOf(message)
+  const writeMessage = getJsonWriter(message)
   const front = memberFront(type)
   return (writer, model) => {
     const member = model[property] as { type: string } | undefined

@@ -1,11 +1,11 @@
 import type { ByteRegion } from '../bytes/byte-region.ts'
 import type { ChunkHeader, Frame, Wire } from '../bytes/wire.ts'
 import { signals } from '../model/signals.ts'
-import type { ItemOf, OtlpRequest, Signal } from '../model/types.ts'
+import type { ItemBySignal, OtlpRequest, Signal } from '../model/types.ts'
 import type { Message } from '../schema/field.ts'
 import { JsonWriter } from '../schema/json-writer.ts'
 import { emptyResource, emptyScope, schema } from '../schema/schema.ts'
-import { jsonWriterOf } from './json-encode.ts'
+import { getJsonWriter } from './json-encode.ts'
 
 const COMMA = Buffer.from(',')
 const EMPTY_OBJECT_BYTES = '{}'.length
@@ -19,7 +19,7 @@ export class JsonWire implements Wire {
     return encode(this.#writer, schema[signal].request as Message<OtlpRequest<S>>, request)
   }
 
-  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number {
+  encodeItem<S extends Signal>(signal: S, item: ItemBySignal[S]): number {
     const writer = this.#writer
     writer.reset()
     itemWriters[signal](writer, item)
@@ -70,12 +70,12 @@ function enclosing(name: string, head: Uint8Array, tail: Uint8Array): [open: Uin
 
 function encode<T>(writer: JsonWriter, message: Message<T>, model: T): Uint8Array {
   writer.reset()
-  jsonWriterOf(message)(writer, model)
+  getJsonWriter(message)(writer, model)
   return new Uint8Array(writer.bytesView())
 }
 
 const itemWriters = {
-  traces: jsonWriterOf(schema.traces.item),
-  metrics: jsonWriterOf(schema.metrics.item),
-  logs: jsonWriterOf(schema.logs.item),
+  traces: getJsonWriter(schema.traces.item),
+  metrics: getJsonWriter(schema.metrics.item),
+  logs: getJsonWriter(schema.logs.item),
 } as Readonly<Record<Signal, (writer: JsonWriter, item: unknown) => void>>

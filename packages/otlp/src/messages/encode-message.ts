@@ -1,6 +1,6 @@
 import type { ReverseBuffer } from '../bytes/reverse-buffer.ts'
-import { jsonWriterOf } from '../json/json-encode.ts'
-import { protobufWriterOf } from '../protobuf/protobuf-encode.ts'
+import { getJsonWriter } from '../json/json-encode.ts'
+import { getProtobufWriter } from '../protobuf/protobuf-encode.ts'
 import type { Message } from '../schema/field.ts'
 import { JsonWriter } from '../schema/json-writer.ts'
 import { ProtobufWriter } from '../schema/protobuf-writer.ts'
@@ -8,8 +8,8 @@ import type { Encoding } from './encoding.ts'
 
 /** Encodes any message of a table into new memory. Requests use `RequestEncoder`, which reuses its scratch memory. */
 export function encodeMessage<T>(message: Message<T>, model: T, encoding: Encoding): Uint8Array {
-  if (encoding === 'json') return written(new JsonWriter(), jsonWriterOf(message), model)
-  return written(new ProtobufWriter(), protobufWriterOf(message), model)
+  if (encoding === 'json') return written(new JsonWriter(), getJsonWriter(message), model)
+  return written(new ProtobufWriter(), getProtobufWriter(message), model)
 }
 
 function written<Writer extends ReverseBuffer, T>(

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyValues, items, keyValues } from '../arbitraries.harness.ts'
-import type { ItemOf, KeyValue, OtlpRequest, Signal } from '../model/types.ts'
+import type { ItemBySignal, KeyValue, OtlpRequest, Signal } from '../model/types.ts'
 import { emptyResource, emptyScope } from '../schema/schema.ts'
 import type { Encoding } from './encoding.ts'
 import { encodeRequest, RequestEncoder } from './request-encoder.ts'
 
 // An encoder caches what it has written. A used encoder must write the same bytes as a new one.
 
-function requestOf<S extends Signal>(list: readonly ItemOf[S][]): OtlpRequest<S> {
+function requestOf<S extends Signal>(list: readonly ItemBySignal[S][]): OtlpRequest<S> {
   return {
     resources: [
       { resource: emptyResource, scopes: [{ scope: emptyScope, items: list, schemaUrl: '' }], schemaUrl: '' },
@@ -86,7 +86,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     ['array', 'kvlist'],
     ['kvlist', 'array'],
   ] as const)('a list shared by identity as the value of %s and then of %s', (first, second) => {
-    const [record] = fc.sample(items('logs'), { seed: 4, numRuns: 1 }) as [ItemOf['logs']]
+    const [record] = fc.sample(items('logs'), { seed: 4, numRuns: 1 }) as [ItemBySignal['logs']]
     const shared: readonly KeyValue[] = [{ key: 'inner', type: 'int', value: 1n }]
     const encoded = (list: () => readonly KeyValue[]) => {
       const types = [first, first, first, second, second, first]
@@ -100,7 +100,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
   })
 
   test('more keys and lists than the cache stores', () => {
-    const record = fc.sample(items('logs'), { seed: 1, numRuns: 1 })[0] as ItemOf['logs']
+    const record = fc.sample(items('logs'), { seed: 1, numRuns: 1 })[0] as ItemBySignal['logs']
     const encoder = new RequestEncoder(encoding)
     const lists = Array.from({ length: 300 }, (_, list) =>
       Array.from({ length: 20 }, (_, index): KeyValue => {
@@ -115,7 +115,10 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
 
   test('returned bodies do not change when the encoder is used again', () => {
     const header = { resource: emptyResource, scope: emptyScope, resourceSchemaUrl: '', scopeSchemaUrl: '' }
-    const [first, second] = fc.sample(items('traces'), { seed: 2, numRuns: 2 }) as [ItemOf['traces'], ItemOf['traces']]
+    const [first, second] = fc.sample(items('traces'), { seed: 2, numRuns: 2 }) as [
+      ItemBySignal['traces'],
+      ItemBySignal['traces'],
+    ]
     const encoder = new RequestEncoder(encoding)
     const writer = encoder.chunks('traces', header, { maxItems: 1, maxBytes: 1e6 })
     writer.add(first)
@@ -129,7 +132,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
 
   test('an item that cannot be encoded does not change the chunk', () => {
     const header = { resource: emptyResource, scope: emptyScope, resourceSchemaUrl: '', scopeSchemaUrl: '' }
-    const [span] = fc.sample(items('traces'), { seed: 3, numRuns: 1 }) as [ItemOf['traces']]
+    const [span] = fc.sample(items('traces'), { seed: 3, numRuns: 1 }) as [ItemBySignal['traces']]
     const writer = new RequestEncoder(encoding).chunks('traces', header)
     writer.add(span)
     expect(() => writer.add({ ...span, traceId: 'XYZ' })).toThrow(TypeError)

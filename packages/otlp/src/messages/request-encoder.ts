@@ -1,7 +1,7 @@
 import { ByteRegion } from '../bytes/byte-region.ts'
 import type { ChunkHeader, Frame, Wire } from '../bytes/wire.ts'
 import { JsonWire } from '../json/json-wire.ts'
-import type { ItemOf, OtlpRequest, Signal } from '../model/types.ts'
+import type { ItemBySignal, OtlpRequest, Signal } from '../model/types.ts'
 import { ProtobufWire } from '../protobuf/protobuf-wire.ts'
 import type { Encoding } from './encoding.ts'
 
@@ -26,7 +26,7 @@ export interface EncodedChunk {
 /** Accepts items one by one. Each body equals the result of `RequestEncoder.encode` for the same items. */
 export interface ChunkWriter<S extends Signal> {
   /** Adds an item. Returns the previous chunk if it was finished because `item` would have exceeded a limit. */
-  add(item: ItemOf[S]): EncodedChunk | undefined
+  add(item: ItemBySignal[S]): EncodedChunk | undefined
   /** Returns the last chunk; `undefined` if there are no more items. The writer can then be used again. */
   end(): EncodedChunk | undefined
 }
@@ -92,7 +92,7 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
     this.#limits = limits
   }
 
-  add(item: ItemOf[S]): EncodedChunk | undefined {
+  add(item: ItemBySignal[S]): EncodedChunk | undefined {
     const itemBytes = this.#wire.encodeItem(this.#signal, item)
     const finished = this.#hasRoom(itemBytes) ? undefined : this.end()
     this.#region ??= this.#regions.take()

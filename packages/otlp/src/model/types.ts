@@ -199,7 +199,7 @@ export interface Exemplar {
   readonly traceId: string
 }
 
-export interface ItemOf {
+export interface ItemBySignal {
   traces: Span
   metrics: Metric
   logs: LogRecord
@@ -210,7 +210,7 @@ export interface ItemOf {
  * in the type of the innermost list and in field names (`signals.ts`), so one type is sufficient.
  */
 export interface OtlpRequest<S extends Signal = Signal> {
-  readonly resources: readonly ResourceGroup<ItemOf[S]>[]
+  readonly resources: readonly ResourceGroup<ItemBySignal[S]>[]
 }
 
 /** ResourceSpans, ResourceMetrics or ResourceLogs. */

@@ -1,5 +1,5 @@
 import { within } from '../bytes/decode-error.ts'
-import { emptyModelOf } from '../schema/empty-model.ts'
+import { createModelFactory } from '../schema/empty-model.ts'
 import type { Message, Model, NamedField } from '../schema/field.ts'
 import type { ProtobufReader } from '../schema/protobuf-reader.ts'
 import { WireType } from '../schema/protobuf-writer.ts'
@@ -21,7 +21,7 @@ const compiled = new Map<Message, MessageReader>()
 
 /** Reads a message from the reader's position to its end. */
 export function readMessage<T>(message: Message<T>, reader: ProtobufReader): T {
-  const model = emptyModelOf(message as Message)()
+  const model = createModelFactory(message as Message)()
   messageReaderOf(message as Message)(reader, model)
   return model as T
 }
@@ -127,7 +127,7 @@ function readInto(readFields: MessageReader, reader: ProtobufReader, wireType: n
 
 function subMessageReader(property: string, message: Message): Read {
   const readFields = messageReaderOf(message)
-  const emptyModel = emptyModelOf(message)
+  const emptyModel = createModelFactory(message)
   return (reader, wireType, model) => {
     model[property] ??= emptyModel()
     readInto(readFields, reader, wireType, model[property] as Model)
@@ -136,7 +136,7 @@ function subMessageReader(property: string, message: Message): Read {
 
 function listReader(property: string, message: Message): Read {
   const readFields = messageReaderOf(message)
-  const emptyModel = emptyModelOf(message)
+  const emptyModel = createModelFactory(message)
   return (reader, wireType, model) => {
     reader.budget.takeElement()
     const element = emptyModel()
@@ -170,7 +170,7 @@ function scalarArmReader(property: string, type: string, kind: ScalarKind<unknow
 /** Reads a member of a oneof. The same member is merged into the existing one; another member replaces it. */
 function messageArmReader(property: string, type: string, message: Message): Read {
   const readFields = messageReaderOf(message)
-  const emptyModel = emptyModelOf(message)
+  const emptyModel = createModelFactory(message)
   return (reader, wireType, model) => {
     const present = model[property] as Model | undefined
     const member = present?.type === type ? present : { type, ...emptyModel() }

@@ -3,7 +3,7 @@ import { requireInt64 } from '../bytes/integer-ranges.ts'
 import type { AnyValue, KeyValue } from '../model/types.ts'
 import {
   type ProtobufWriter,
-  tagOf,
+  toTag,
   utf8Before,
   varint64Before,
   varintBefore,
@@ -12,16 +12,16 @@ import {
 import { anyValueArms, keyValueFields, valuesField } from '../schema/schema.ts'
 
 const { LENGTH_DELIMITED, VARINT, FIXED64 } = WireType
-const KEY = tagOf(keyValueFields.key.number, LENGTH_DELIMITED)
-const VALUE = tagOf(keyValueFields.value.number, LENGTH_DELIMITED)
-const VALUES = tagOf(valuesField.number, LENGTH_DELIMITED)
-const STRING = tagOf(anyValueArms.string.number, LENGTH_DELIMITED)
-const BOOL = tagOf(anyValueArms.bool.number, VARINT)
-const INT = tagOf(anyValueArms.int.number, VARINT)
-const DOUBLE = tagOf(anyValueArms.double.number, FIXED64)
-const ARRAY = tagOf(anyValueArms.array.number, LENGTH_DELIMITED)
-const KVLIST = tagOf(anyValueArms.kvlist.number, LENGTH_DELIMITED)
-const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
+const KEY = toTag(keyValueFields.key.number, LENGTH_DELIMITED)
+const VALUE = toTag(keyValueFields.value.number, LENGTH_DELIMITED)
+const VALUES = toTag(valuesField.number, LENGTH_DELIMITED)
+const STRING = toTag(anyValueArms.string.number, LENGTH_DELIMITED)
+const BOOL = toTag(anyValueArms.bool.number, VARINT)
+const INT = toTag(anyValueArms.int.number, VARINT)
+const DOUBLE = toTag(anyValueArms.double.number, FIXED64)
+const ARRAY = toTag(anyValueArms.array.number, LENGTH_DELIMITED)
+const KVLIST = toTag(anyValueArms.kvlist.number, LENGTH_DELIMITED)
+const BYTES = toTag(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
 /** The length of the shortest list that is compared. Encoding a shorter one again is faster. */
 const MIN_REMEMBERED = 16

@@ -1,6 +1,6 @@
 import type { AnyValue, KeyValue } from '../model/types.ts'
 import type { Message, Model, NamedField } from '../schema/field.ts'
-import { type ProtobufWriter, tagOf, WireType } from '../schema/protobuf-writer.ts'
+import { type ProtobufWriter, toTag, WireType } from '../schema/protobuf-writer.ts'
 import { scalarKind } from '../schema/scalar-kinds.ts'
 import { writeAnyValue, writeAttributes } from './protobuf-encode-attributes.ts'
 
@@ -15,7 +15,7 @@ interface FieldWriter {
 const compiled = new Map<Message, MessageWriter>()
 
 /** Returns the writer of a message, derived from its table. Fields are written in the order of their numbers. */
-export function protobufWriterOf<T>(message: Message<T>): (writer: ProtobufWriter, model: T) => void {
+export function getProtobufWriter<T>(message: Message<T>): (writer: ProtobufWriter, model: T) => void {
   const known = compiled.get(message as Message)
   if (known) return known as never
   const writers = message.fields
@@ -41,12 +41,12 @@ function fieldWriters(field: NamedField): FieldWriter[] {
     case 'list':
       return [listWriter(property, field.number, field.message)]
     case 'attributes': {
-      const tag = tagOf(field.number, WireType.LENGTH_DELIMITED)
+      const tag = toTag(field.number, WireType.LENGTH_DELIMITED)
       const write: MessageWriter = (writer, model) => writeAttributes(writer, tag, model[property] as KeyValue[])
       return [{ number: field.number, write }]
     }
     case 'anyValue': {
-      const tag = tagOf(field.number, WireType.LENGTH_DELIMITED)
+      const tag = toTag(field.number, WireType.LENGTH_DELIMITED)
       return [{ number: field.number, write: anyValueWriter(property, tag) }]
     }
     case 'scalarOneof':
@@ -59,7 +59,7 @@ function fieldWriters(field: NamedField): FieldWriter[] {
 type Kind = ReturnType<typeof scalarKind>
 
 function scalarWriter(property: string, number: number, kind: Kind): FieldWriter {
-  const tag = tagOf(number, kind.wireType)
+  const tag = toTag(number, kind.wireType)
   return {
     number,
     write(writer, model) {
@@ -72,7 +72,7 @@ function scalarWriter(property: string, number: number, kind: Kind): FieldWriter
 }
 
 function packedWriter(property: string, number: number, kind: Kind): FieldWriter {
-  const tag = tagOf(number, WireType.LENGTH_DELIMITED)
+  const tag = toTag(number, WireType.LENGTH_DELIMITED)
   return {
     number,
     write(writer, model) {
@@ -86,8 +86,8 @@ function packedWriter(property: string, number: number, kind: Kind): FieldWriter
 }
 
 function messageWriter(property: string, number: number, message: Message, required: boolean): FieldWriter {
-  const tag = tagOf(number, WireType.LENGTH_DELIMITED)
-  const writeMessage = protobufWriterOf(message)
+  const tag = toTag(number, WireType.LENGTH_DELIMITED)
+  const writeMessage = getProtobufWriter(message)
   return {
     number,
     write(writer, model) {
@@ -102,8 +102,8 @@ function messageWriter(property: string, number: number, message: Message, requi
 }
 
 function listWriter(property: string, number: number, message: Message): FieldWriter {
-  const tag = tagOf(number, WireType.LENGTH_DELIMITED)
-  const writeMessage = protobufWriterOf(message)
+  const tag = toTag(number, WireType.LENGTH_DELIMITED)
+  const writeMessage = getProtobufWriter(message)
   return {
     number,
     write(writer, model) {
@@ -128,7 +128,7 @@ function anyValueWriter(property: string, tag: number): MessageWriter {
 }
 
 function scalarArmWriter(property: string, type: string, number: number, kind: Kind): FieldWriter {
-  const tag = tagOf(number, kind.wireType)
+  const tag = toTag(number, kind.wireType)
   return {
     number,
     write(writer, model) {
@@ -141,8 +141,8 @@ function scalarArmWriter(property: string, type: string, number: number, kind: K
 }
 
 function messageArmWriter(property: string, type: string, number: number, message: Message): FieldWriter {
-  const tag = tagOf(number, WireType.LENGTH_DELIMITED)
-  const writeMessage = protobufWriterOf(message)
+  const tag = toTag(number, WireType.LENGTH_DELIMITED)
+  const writeMessage = getProtobufWriter(message)
   return {
     number,
     write(writer, model) {

@@ -1,14 +1,14 @@
 import type { ByteRegion } from '../bytes/byte-region.ts'
 import type { ChunkHeader, Frame, Wire } from '../bytes/wire.ts'
-import type { InstrumentationScope, ItemOf, OtlpRequest, Signal } from '../model/types.ts'
+import type { InstrumentationScope, ItemBySignal, OtlpRequest, Signal } from '../model/types.ts'
 import type { Message } from '../schema/field.ts'
-import { ProtobufWriter, tagOf, varintBytes, WireType } from '../schema/protobuf-writer.ts'
+import { ProtobufWriter, toTag, varintBytes, WireType } from '../schema/protobuf-writer.ts'
 import { emptyResource, emptyScope, listNumbers, schema } from '../schema/schema.ts'
-import { protobufWriterOf } from './protobuf-encode.ts'
+import { getProtobufWriter } from './protobuf-encode.ts'
 
-const RESOURCES = tagOf(listNumbers.resources, WireType.LENGTH_DELIMITED)
-const SCOPES = tagOf(listNumbers.scopes, WireType.LENGTH_DELIMITED)
-const ITEMS = tagOf(listNumbers.items, WireType.LENGTH_DELIMITED)
+const RESOURCES = toTag(listNumbers.resources, WireType.LENGTH_DELIMITED)
+const SCOPES = toTag(listNumbers.scopes, WireType.LENGTH_DELIMITED)
+const ITEMS = toTag(listNumbers.items, WireType.LENGTH_DELIMITED)
 
 const NOTHING = new Uint8Array(0)
 
@@ -23,7 +23,7 @@ export class ProtobufWire implements Wire {
     return encode(this.#writer, schema[signal].request as Message<OtlpRequest<S>>, request)
   }
 
-  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number {
+  encodeItem<S extends Signal>(signal: S, item: ItemBySignal[S]): number {
     const writer = this.#writer
     writer.reset()
     itemWriters[signal](writer, item)
@@ -116,7 +116,7 @@ const groupMessages = (signal: Signal) => schema[signal] as (typeof schema)['tra
 
 function encode<T>(writer: ProtobufWriter, message: Message<T>, model: T): Uint8Array {
   writer.reset()
-  protobufWriterOf(message)(writer, model)
+  getProtobufWriter(message)(writer, model)
   return new Uint8Array(writer.bytesView())
 }
 
@@ -126,7 +126,7 @@ function messageBytes(insideBytes: number): number {
 }
 
 const itemWriters = {
-  traces: protobufWriterOf(schema.traces.item),
-  metrics: protobufWriterOf(schema.metrics.item),
-  logs: protobufWriterOf(schema.logs.item),
+  traces: getProtobufWriter(schema.traces.item),
+  metrics: getProtobufWriter(schema.metrics.item),
+  logs: getProtobufWriter(schema.logs.item),
 } as Readonly<Record<Signal, (writer: ProtobufWriter, item: unknown) => void>>

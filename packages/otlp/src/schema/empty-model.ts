@@ -4,7 +4,7 @@ import { scalarKind } from './scalar-kinds.ts'
 const compiled = new Map<Message, () => Model>()
 
 /** Returns a function that makes messages without set fields. Lists and required sub-messages are new, so a decoder can fill them. */
-export function emptyModelOf(message: Message): () => Model {
+export function createModelFactory(message: Message): () => Model {
   const known = compiled.get(message)
   if (known) return known
   const template: Model = {}
@@ -30,7 +30,7 @@ function makerOf(field: NamedField): (() => unknown) | undefined {
     case 'attributes':
       return () => []
     case 'message':
-      return field.required ? emptyModelOf(field.message) : undefined
+      return field.required ? createModelFactory(field.message) : undefined
     default:
       return undefined
   }

@@ -1,11 +1,11 @@
 import { CachingWriter } from '../bytes/caching-writer.ts'
-import { bytesOfHex } from '../bytes/hex.ts'
+import { writeHexBytes } from '../bytes/hex.ts'
 
 /** The protobuf wire types in OTLP. OTLP has no groups (3 and 4); 6 and 7 do not exist. */
 export const WireType = { VARINT: 0, FIXED64: 1, LENGTH_DELIMITED: 2, FIXED32: 5 } as const
 export type WireType = (typeof WireType)[keyof typeof WireType]
 
-export function tagOf(fieldNumber: number, wireType: WireType): number {
+export function toTag(fieldNumber: number, wireType: WireType): number {
   return (fieldNumber << 3) | wireType
 }
 
@@ -76,7 +76,7 @@ export class ProtobufWriter extends CachingWriter {
   id(digits: string, byteCount: number): void {
     this.reserve(byteCount + 1)
     this.start -= byteCount
-    bytesOfHex(digits, byteCount, this.buffer, this.start)
+    writeHexBytes(digits, byteCount, this.buffer, this.start)
     this.varint(byteCount)
   }
 }

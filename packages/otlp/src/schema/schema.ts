@@ -5,7 +5,7 @@ import type {
   ExponentialHistogramDataPoint,
   HistogramDataPoint,
   InstrumentationScope,
-  ItemOf,
+  ItemBySignal,
   LogRecord,
   Metric,
   MetricData,
@@ -245,22 +245,22 @@ const metric = message<Metric>('Metric', {
 /** The four levels of the request of one signal. */
 export interface SignalSchema<S extends Signal> {
   readonly request: Message<OtlpRequest<S>>
-  readonly resourceGroup: Message<ResourceGroup<ItemOf[S]>>
-  readonly scopeGroup: Message<ScopeGroup<ItemOf[S]>>
-  readonly item: Message<ItemOf[S]>
+  readonly resourceGroup: Message<ResourceGroup<ItemBySignal[S]>>
+  readonly scopeGroup: Message<ScopeGroup<ItemBySignal[S]>>
+  readonly item: Message<ItemBySignal[S]>
 }
 
 /** The field numbers of the three nested lists, which are the same in all signals. */
 export const listNumbers = { resources: 1, scopes: 2, items: 2 } as const
 
-function signalSchema<S extends Signal>(signal: S, item: Message<ItemOf[S]>): SignalSchema<S> {
+function signalSchema<S extends Signal>(signal: S, item: Message<ItemBySignal[S]>): SignalSchema<S> {
   const { json } = signals[signal]
-  const scopeGroup = message<ScopeGroup<ItemOf[S]>>(json.scopes, {
+  const scopeGroup = message<ScopeGroup<ItemBySignal[S]>>(json.scopes, {
     scope: required(1, instrumentationScope),
     items: list(listNumbers.items, item, json.items),
     schemaUrl: scalar(3, 'string'),
   })
-  const resourceGroup = message<ResourceGroup<ItemOf[S]>>(json.resources, {
+  const resourceGroup = message<ResourceGroup<ItemBySignal[S]>>(json.resources, {
     resource: required(1, resource),
     scopes: list(listNumbers.scopes, scopeGroup, json.scopes),
     schemaUrl: scalar(3, 'string'),

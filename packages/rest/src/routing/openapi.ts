@@ -1,4 +1,4 @@
-import { openApiDocument, pathParametersOf, type ResponseRow, type RouteShape } from '@penstock/http'
+import { openApiDocument, parsePathParameters, type ResponseRow, type RouteShape } from '@penstock/http'
 import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { HEADER_INPUT, parametersOf, snakeCase } from './parameter-names.ts'
@@ -60,7 +60,7 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
 const wireName = (name: string): string => (/^[A-Z]/.test(name) ? name : snakeCase(name))
 
 function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
-  const inPath = new Set(pathParametersOf(row.path).map(({ name }) => name))
+  const inPath = new Set(parsePathParameters(row.path).map(({ name }) => name))
   const parameters = parametersOf(row.operation.input, row.names).filter(({ key }) => key !== row.bodyTextAs)
   const place = (wanted: (name: string) => boolean) => {
     const entries = parameters

@@ -1,4 +1,4 @@
-import { listen, pathParametersOf, type ServedRoute, serveRoutes, withPathParameters } from '@penstock/http'
+import { listen, parsePathParameters, type ServedRoute, serveRoutes, withPathParameters } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { areas } from '../areas.ts'
@@ -19,7 +19,7 @@ test('each route is reached by its own path, and no earlier route takes its requ
   const server = await listen(listener, { host: '127.0.0.1', port: 0 })
   onTestFinished(() => server.close(AbortSignal.abort()))
   for (const { method, path } of rows) {
-    const spanning = new Set(pathParametersOf(path).flatMap((each) => (each.spansSegments ? [each.name] : [])))
+    const spanning = new Set(parsePathParameters(path).flatMap((each) => (each.spansSegments ? [each.name] : [])))
     for (const fill of [(name: string) => name, (name: string) => (spanning.has(name) ? `${name}/of/x` : name)]) {
       const reply = await fetch(server.url + withPathParameters(path, fill), { method })
       expect(await reply.json(), path).toBe(`${method} ${path}`)

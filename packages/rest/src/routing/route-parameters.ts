@@ -1,4 +1,4 @@
-import { pathParametersOf, withPathParameters } from '@penstock/http'
+import { parsePathParameters, withPathParameters } from '@penstock/http'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import { callerNames } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
@@ -40,7 +40,7 @@ export function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
   if (parameter === undefined) {
-    const isInPath = pathParametersOf(row.path).some((each) => each.name === first)
+    const isInPath = parsePathParameters(row.path).some((each) => each.name === first)
     return rest.length === 0 && (isInPath || callerNames.includes(first!))
   }
   let schema = parameter.schema

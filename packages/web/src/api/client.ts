@@ -69,7 +69,7 @@ export function whenSessionIsReplaced(renew: () => Promise<void>): void {
 }
 
 /** Returns the address of a path with its query. */
-export function addressOf(path: string, query: Query = {}): string {
+export function toAddress(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? value : [value]) {
@@ -130,7 +130,7 @@ async function sendOnce(path: string, options: RequestOptions): Promise<Response
   if (options.ifMatch !== undefined) headers['If-Match'] = options.ifMatch
   let response: Response
   try {
-    response = await fetch(addressOf(path, options.query), {
+    response = await fetch(toAddress(path, options.query), {
       method,
       headers,
       credentials: 'same-origin',

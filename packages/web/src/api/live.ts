@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf, type Query } from './client.ts'
+import { type Query, toAddress } from './client.ts'
 
 /** Whether live updates arrive. */
 export type LiveState = 'off' | 'connecting' | 'on'
@@ -16,7 +16,7 @@ export function useLive(query: Query | null, onNews: () => void): LiveState {
   const [attempt, setAttempt] = useState(0)
   const latest = useRef(onNews)
   latest.current = onNews
-  const address = query === null ? null : addressOf('/api/v1/observe/live', query)
+  const address = query === null ? null : toAddress('/api/v1/observe/live', query)
   useEffect(() => {
     if (address === null) return setState('off')
     setState('connecting')

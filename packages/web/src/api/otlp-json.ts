@@ -54,33 +54,33 @@ export interface WireResourceSpans {
 const MAX_DEPTH = 32
 
 /** Returns a value as text, as the page shows and copies it: strings as they are, arrays joined, maps as `key=value`. */
-export function textOfValue(value: WireValue | undefined, depth = 0): string {
+export function toValueText(value: WireValue | undefined, depth = 0): string {
   if (value === undefined || value === null || depth > MAX_DEPTH) return ''
   const scalar = value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue ?? value.bytesValue
   if (scalar !== undefined && scalar !== null) return String(scalar)
   const items = value.arrayValue?.values
-  if (Array.isArray(items)) return items.map((item) => textOfValue(item, depth + 1)).join(', ')
+  if (Array.isArray(items)) return items.map((item) => toValueText(item, depth + 1)).join(', ')
   const members = value.kvlistValue?.values
   if (Array.isArray(members))
-    return members.map(({ key, value }) => `${key}=${textOfValue(value, depth + 1)}`).join(', ')
+    return members.map(({ key, value }) => `${key}=${toValueText(value, depth + 1)}`).join(', ')
   return ''
 }
 
 /** Returns the number in a value; `undefined` if it has none that is finite. */
-export function numberOfValue(value: WireValue | undefined): number | undefined {
-  const text = textOfValue(value)
+export function toNumber(value: WireValue | undefined): number | undefined {
+  const text = toValueText(value)
   const number = text === '' ? Number.NaN : Number(text)
   return Number.isFinite(number) ? number : undefined
 }
 
 /** Returns the texts of an array; `undefined` for other values. */
-export function listOfValue(value: WireValue | undefined): string[] | undefined {
+export function toTextList(value: WireValue | undefined): string[] | undefined {
   const items = value?.arrayValue?.values
-  return Array.isArray(items) ? items.map((item) => textOfValue(item)) : undefined
+  return Array.isArray(items) ? items.map((item) => toValueText(item)) : undefined
 }
 
 /** Returns nanoseconds since 1970; `undefined` if the time is not set or not a number of at most 20 digits. */
-export function nanosecondsOf(time: unknown): bigint | undefined {
+export function parseNanoseconds(time: unknown): bigint | undefined {
   const text = typeof time === 'number' ? String(time) : time
   if (typeof text !== 'string' || !/^\d{1,20}$/.test(text)) return undefined
   const nanoseconds = BigInt(text)

@@ -4,7 +4,7 @@ import { consolePages } from '../../console-pages.js'
 import { ApiError } from '../api/client.ts'
 import { Failure, NoStore, useDelayed } from '../components/page-states.tsx'
 import { navigate, place } from '../location.ts'
-import { type Route, routeOf } from '../routes.ts'
+import { findRoute, type Route } from '../routes.ts'
 import { keptFilters } from './kept-filters.ts'
 import { type KeyBinding, useKeys } from './keys.ts'
 import { KeysDialog } from './keys-dialog.tsx'
@@ -51,7 +51,7 @@ function Shell() {
 
 function CurrentPage() {
   const { path } = place.value
-  const found = routeOf(path)
+  const found = findRoute(path)
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
   const title = found?.route.title ?? 'Not found'

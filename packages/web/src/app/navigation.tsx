@@ -6,7 +6,7 @@ import { place } from '../location.ts'
 import { Icon, Mark } from './icons.tsx'
 import { keptFilters } from './kept-filters.ts'
 import { useRefusedClients } from './refused-clients.ts'
-import { section, sectionOf } from './section.ts'
+import { findSection, section } from './section.ts'
 import { session, signOut } from './session.ts'
 
 type Group = NonNullable<ConsolePage['navigation']>['group']
@@ -56,7 +56,7 @@ export function Navigation() {
 
 function Links({ group }: { readonly group: Group }) {
   const { path } = place.value
-  const current = sectionOf(path, section.value)
+  const current = findSection(path, section.value)
   const list = useRef<HTMLUListElement>(null)
   // On a narrow screen the links are a strip that scrolls sideways.
   useEffect(() => {

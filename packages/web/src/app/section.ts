@@ -8,7 +8,7 @@ import { consolePages } from '../../console-pages.js'
 export const section = signal<string | null>(null)
 
 /** Returns the path of the destination that the navigation marks for a page. */
-export function sectionOf(path: string, ofTrace: string | null): string | null {
+export function findSection(path: string, ofTrace: string | null): string | null {
   if (path.startsWith('/traces/')) return ofTrace
   return consolePages.find((page) => page.path === path)?.section ?? path
 }

@@ -20,7 +20,7 @@ export function differenceText(seconds: number): string {
 }
 
 /** Returns the seconds of a duration in nanoseconds, given as text. */
-export function secondsOfNs(nanoseconds: string | null | undefined): number | null {
+export function toSeconds(nanoseconds: string | null | undefined): number | null {
   return nanoseconds == null ? null : Number(nanoseconds) / 1e9
 }
 

@@ -2,11 +2,11 @@ import type { Finding, FindingPart } from '../api/answers.ts'
 import { durationText } from './duration.ts'
 import { nowMs } from './now.ts'
 import { numberText, percentText } from './text.tsx'
-import { localText, millisecondsOf } from './time.ts'
+import { localText, toMilliseconds } from './time.ts'
 
 /** The sentence of a finding, with its numbers in the viewer's units. Its names link to the evidence. */
 export function FindingText({ finding }: { readonly finding: Finding }) {
-  const links = linksOf(finding)
+  const links = toPartLinks(finding)
   return (
     <>
       {finding.parts.map((part, index) => {
@@ -34,7 +34,7 @@ export function FindingText({ finding }: { readonly finding: Finding }) {
 }
 
 /** Returns the link of each part: its own one; the first other name or day has the one of the finding. */
-export function linksOf({ parts, link }: Finding): readonly (string | undefined)[] {
+export function toPartLinks({ parts, link }: Finding): readonly (string | undefined)[] {
   const own = parts.map((part) => ('name' in part ? part.link : undefined))
   const first = parts.findIndex((part, index) => own[index] === undefined && ('name' in part || 'day_ns' in part))
   return own.map((each, index) => each ?? (index === first ? link : undefined))
@@ -47,5 +47,5 @@ export function findingPartText(part: FindingPart, now: number): string {
   if ('seconds' in part) return durationText(part.seconds)
   if ('ratio' in part) return percentText(part.ratio)
   if ('count' in part) return numberText(part.count)
-  return localText(millisecondsOf(part.day_ns), 'day', now)
+  return localText(toMilliseconds(part.day_ns), 'day', now)
 }

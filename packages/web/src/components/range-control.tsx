@@ -1,11 +1,11 @@
 import { place, withQuery } from '../location.ts'
 import { nowMs } from './now.ts'
-import { type RangeName, rangeOf, ranges } from './range.ts'
+import { parseRange, type RangeName, ranges } from './range.ts'
 import { localText } from './time.ts'
 
 /** The range of time that a page shows, kept in the query of the address. */
 export function RangeControl() {
-  const range = rangeOf(place.value.query, nowMs.value)
+  const range = parseRange(place.value.query, nowMs.value)
   return (
     // biome-ignore lint/a11y/useSemanticElements: these are links, not fields of a form
     <div class="segment" role="group" aria-label="Range">

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { rangeOf } from './range.ts'
+import { parseRange } from './range.ts'
 
 const now = Date.parse('2026-11-22T12:00:00Z')
-const of = (query: string) => rangeOf(new URLSearchParams(query), now)
+const of = (query: string) => parseRange(new URLSearchParams(query), now)
 
 test('the default is the last 7 days', () => {
   expect(of('')).toMatchObject({ name: '7d', query: { since: '2026-11-15T12:00:00.000Z' } })

@@ -34,7 +34,7 @@ export interface TimeRange {
 }
 
 /** Returns the range of an address: `since` and `until`, or `range`, or the last 7 days. Values that are wrong are ignored. */
-export function rangeOf(query: URLSearchParams, nowMs: number): TimeRange {
+export function parseRange(query: URLSearchParams, nowMs: number): TimeRange {
   const since = timeOf(query.get('since'))
   const until = timeOf(query.get('until'))
   if (since !== null || until !== null) {

@@ -1,6 +1,6 @@
 import { durationText } from './duration.ts'
 import { nowMs } from './now.ts'
-import { agoText, localText, millisecondsOf, type Precision, utcText } from './time.ts'
+import { agoText, localText, type Precision, toMilliseconds, utcText } from './time.ts'
 
 interface TimeProps {
   /** Nanoseconds as text, or RFC 3339. */
@@ -11,7 +11,7 @@ interface TimeProps {
 /** A time in the viewer's zone, with UTC in its title. */
 export function Time({ at, precision = 'second' }: TimeProps) {
   if (at == null) return <span class="zero">–</span>
-  const ms = millisecondsOf(at)
+  const ms = toMilliseconds(at)
   return (
     <time dateTime={new Date(ms).toISOString()} title={utcText(ms)}>
       {localText(ms, precision, nowMs.value)}
@@ -22,7 +22,7 @@ export function Time({ at, precision = 'second' }: TimeProps) {
 /** How long ago a time was. The exact time, in the viewer's zone and in UTC, is in its title. */
 export function Ago({ at }: { readonly at: string | null | undefined }) {
   if (at == null) return <span class="zero">never</span>
-  const ms = millisecondsOf(at)
+  const ms = toMilliseconds(at)
   return (
     <time dateTime={new Date(ms).toISOString()} title={`${localText(ms, 'second', nowMs.value)} (${utcText(ms)})`}>
       {agoText(ms, nowMs.value)}

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { agoText, localText, millisecondsOf, utcText } from './time.ts'
+import { agoText, localText, toMilliseconds, utcText } from './time.ts'
 
 const at = Date.parse('2026-11-22T11:02:29.996Z')
 
 test('times are nanoseconds as text, or RFC 3339', () => {
-  expect([millisecondsOf('1795345349996123456'), millisecondsOf('2026-11-22T11:02:29.996Z')]).toEqual([at, at])
+  expect([toMilliseconds('1795345349996123456'), toMilliseconds('2026-11-22T11:02:29.996Z')]).toEqual([at, at])
 })
 
 test('a time is shown in the zone of the viewer, and in UTC', () => {

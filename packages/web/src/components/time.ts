@@ -1,5 +1,5 @@
 /** Returns the milliseconds of a time in nanoseconds, given as text, or of an RFC 3339 time. */
-export function millisecondsOf(time: string): number {
+export function toMilliseconds(time: string): number {
   return /^\d+$/.test(time) ? Number(BigInt(time) / 1_000_000n) : Date.parse(time)
 }
 

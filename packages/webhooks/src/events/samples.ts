@@ -166,11 +166,11 @@ const samplers: Readonly<Partial<Record<HookSwitchName, Sampler>>> = {
 }
 
 /** Returns a payload made from the newest thing of the project. */
-export async function sampleOf(caller: CallContext, project: Project, event: HookSwitchName): Promise<Sample> {
+export async function createSample(caller: CallContext, project: Project, event: HookSwitchName): Promise<Sample> {
   const context = { ...caller, ...readContextOf(caller.core) }
   return (await samplers[event]?.(context, project)) ?? { missing: 'Testing not available for this hook' }
 }
 
 /** Returns the switch of an entry of the event log. */
-export const hookSwitchOfTrigger = (trigger: string): HookSwitchName =>
+export const toHookSwitch = (trigger: string): HookSwitchName =>
   hookSwitchNames.find((name) => hookSwitches[name].trigger === trigger) ?? 'pushEvents'

@@ -9,5 +9,5 @@ const facetAttributes = [...runKeys.ref, ...statusAttributes, ...projectAttribut
 const only = (keys: readonly string[], map: string) => `mapFilter((k, v) -> has(${literals(keys)}, k), ${map})`
 
 /** The expressions for these attributes of a span of a run, and of its resource. */
-export const facetsOfSpan = only(facetAttributes, 'SpanAttributes')
-export const facetsOfResource = only(projectAttributes, 'ResourceAttributes')
+export const spanFacets = only(facetAttributes, 'SpanAttributes')
+export const resourceFacets = only(projectAttributes, 'ResourceAttributes')

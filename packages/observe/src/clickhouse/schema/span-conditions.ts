@@ -46,7 +46,7 @@ export const derivedFrom = (attributes: string, isRun: string): string =>
     'Map(LowCardinality(String), String)')))`
 
 /** Returns the expression for the values of a map that have some keys. A key that begins with `svc.` stands for any vendor namespace. */
-export const valuesOf = (map: string, keys: readonly string[]): string =>
+export const attributeValues = (map: string, keys: readonly string[]): string =>
   `mapValues(mapFilter((k, v) -> match(k, ${literal(keyPattern(keys))}), ${map}))`
 
 function keyPattern(keys: readonly string[]): string {

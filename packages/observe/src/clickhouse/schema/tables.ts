@@ -13,7 +13,7 @@ const NS_PER_SECOND = 1_000_000_000n
  *
  * @param time the column of times; one of whole seconds gives a range that is up to a second too long
  */
-export async function extentOf(
+export async function readExtent(
   db: ClickHouse,
   table: string,
   range: TimeRange,
@@ -29,9 +29,9 @@ export async function extentOf(
 }
 
 /** Returns the condition that a column of times is in the range `{from:Int64}` to `{to:Int64}`. */
-export const inRangeOf = (column: string): string =>
+export const inRangeCondition = (column: string): string =>
   `${column} >= fromUnixTimestamp64Nano({from:Int64}) AND ${column} < fromUnixTimestamp64Nano({to:Int64})`
-export const inRange = inRangeOf('Timestamp')
+export const inRange = inRangeCondition('Timestamp')
 
 export interface TraceTimes extends Parameters {
   readonly from: string
@@ -42,7 +42,7 @@ export interface TraceTimes extends Parameters {
  * Returns the range in which the spans of some traces start, from the table of ranges; `undefined` if it has none of them. A database
  * without the table has to be searched as a whole.
  */
-export async function timesOfTraces(
+export async function readTraceTimes(
   db: ClickHouse,
   schema: ExporterSchema,
   ids: readonly string[],
@@ -61,4 +61,5 @@ export async function timesOfTraces(
 export const serviceName = `if(ServiceName = '', '${UNKNOWN_SERVICE}', toString(ServiceName))`
 
 /** Returns the values of `ServiceName` that stand for a service. */
-export const namesOf = (service: string): readonly string[] => (service === UNKNOWN_SERVICE ? [service, ''] : [service])
+export const storedServiceNames = (service: string): readonly string[] =>
+  service === UNKNOWN_SERVICE ? [service, ''] : [service]

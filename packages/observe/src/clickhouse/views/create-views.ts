@@ -2,7 +2,7 @@ import type { Clock } from '@penstock/runtime'
 import type { ClickHouse } from '../schema/clickhouse-client.ts'
 import { nanoseconds } from '../schema/tables.ts'
 import { type FoundViews, findViews, isComplete, NOTHING_FILLED } from './ready-views.ts'
-import { followRetention, retentionOf } from './view-retention.ts'
+import { followRetention, parseRetention } from './view-retention.ts'
 import {
   createTable,
   createView,
@@ -74,7 +74,7 @@ async function enginesOf(db: ClickHouse): Promise<ReadonlyMap<string, string>> {
 function requireSupported(source: string, engine: string): void {
   const name = /^\w*/.exec(engine)![0]
   if (!supportedEngines.has(name)) throw new ViewsNotSupported(`${source} has the engine ${name || 'of a view'}`)
-  retentionOf(source, engine)
+  parseRetention(source, engine)
 }
 
 async function createRollup(db: ClickHouse, rollup: Rollup, found: FoundViews): Promise<void> {

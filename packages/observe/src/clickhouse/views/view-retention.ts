@@ -16,7 +16,7 @@ const onlyAge = new RegExp(String.raw`^(?:toDateTime\(\w+\)|\w+) \+ (${INTERVAL}
  * Returns the retention in the definition of a table's engine.
  * @throws UnknownRetention
  */
-export function retentionOf(table: string, engine: string): Retention {
+export function parseRetention(table: string, engine: string): Retention {
   const ttl = ttlOf(engine)
   if (ttl === undefined) return undefined
   const interval = onlyAge.exec(ttl)?.[1]
@@ -47,7 +47,7 @@ export async function followRetention(db: ClickHouse, engines: ReadonlyMap<strin
     if (engine === undefined) continue
     for (const table of own) {
       const retentions = tables.get(table) ?? new Map<string, Retention>()
-      tables.set(table, retentions.set(source, retentionOf(source, engine)))
+      tables.set(table, retentions.set(source, parseRetention(source, engine)))
     }
   }
   for (const [table, retentions] of tables) {

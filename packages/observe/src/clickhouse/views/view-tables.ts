@@ -1,8 +1,8 @@
 import { projectKeys, runKeys } from '../../runs/pipeline-attributes.ts'
 import { LOGS, metricTables, TRACES } from '../schema/exporter-schema.ts'
-import { facetsOfResource, facetsOfSpan, statusAttributes } from '../schema/facet-attributes.ts'
-import { isPipelineSpan, isRunSpan, runResource, spanAttributes, valuesOf } from '../schema/span-conditions.ts'
-import { inRangeOf } from '../schema/tables.ts'
+import { resourceFacets, spanFacets, statusAttributes } from '../schema/facet-attributes.ts'
+import { attributeValues, isPipelineSpan, isRunSpan, runResource, spanAttributes } from '../schema/span-conditions.ts'
+import { inRangeCondition } from '../schema/tables.ts'
 
 /**
  * The tables that Penstock can add to the database of a collector, with the views that fill them from the exporter's tables. A view adds
@@ -143,7 +143,7 @@ const pipelines: Rollup = {
       columns: [...facetKeys, 'LastSeen'],
       select: (condition) =>
         `SELECT ServiceName, StatusCode, span AS SpanAttributes, resource AS ResourceAttributes, max(Timestamp) AS LastSeen
-         FROM (SELECT ServiceName, StatusCode, ${facetsOfSpan} AS span, ${facetsOfResource} AS resource, Timestamp
+         FROM (SELECT ServiceName, StatusCode, ${spanFacets} AS span, ${resourceFacets} AS resource, Timestamp
            FROM ${PIPELINE_SPANS} WHERE IsRun = 1 AND ${condition})
          GROUP BY ServiceName, StatusCode, span, resource`,
     },
@@ -155,11 +155,11 @@ const pipelines: Rollup = {
         ...['StatusWords', 'Texts', 'SpanVersion'],
       ],
       select: (condition) =>
-        `SELECT Timestamp, TraceId, SpanId, ServiceName, StatusCode, ${valuesOf('SpanAttributes', runKeys.ref)} AS Refs,
-           ${ofRuns((map) => valuesOf(map, projectKeys.name))} AS ProjectNames,
-           ${ofRuns((map) => valuesOf(map, projectKeys.url))} AS ProjectUrls,
-           ${valuesOf('SpanAttributes', statusAttributes)} AS StatusWords,
-           arrayStringConcat(arrayConcat([toString(SpanName)], ${ofRuns((map) => valuesOf(map, textKeys))}), '\\n') AS Texts,
+        `SELECT Timestamp, TraceId, SpanId, ServiceName, StatusCode, ${attributeValues('SpanAttributes', runKeys.ref)} AS Refs,
+           ${ofRuns((map) => attributeValues(map, projectKeys.name))} AS ProjectNames,
+           ${ofRuns((map) => attributeValues(map, projectKeys.url))} AS ProjectUrls,
+           ${attributeValues('SpanAttributes', statusAttributes)} AS StatusWords,
+           arrayStringConcat(arrayConcat([toString(SpanName)], ${ofRuns((map) => attributeValues(map, textKeys))}), '\\n') AS Texts,
            SpanVersion
          FROM ${PIPELINE_SPANS} WHERE IsRun = 1 AND ${condition}`,
     },
@@ -266,5 +266,5 @@ export const createView = ({ name, target, select }: RollupView): string =>
 /** Returns the statement that adds the rows of the source in the range `{from:Int64}` to `{to:Int64}`. */
 export function fillStatement({ time, views }: Rollup): string {
   const { target, columns, select } = views.at(-1)!
-  return `INSERT INTO ${target} (${columns.join(', ')}) ${select(inRangeOf(time))}`
+  return `INSERT INTO ${target} (${columns.join(', ')}) ${select(inRangeCondition(time))}`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { insightsOf, knownSince } from '../insights-report.ts'
+import { createInsights, knownSince } from '../insights-report.ts'
 import { DAY, MONDAY, run, selectedRuns, someRuns } from '../run-facts.harness.ts'
 import { type HistoryFilter, matches, OrderedRuns } from './ordered-runs.ts'
 import { USUAL_RUNS } from './usual-runs.ts'
@@ -51,7 +51,7 @@ test('reports are the same as from all runs', () => {
       const known = { since: knownSince(range), until }
       const whole = all.filter((each) => matches(each, filter))
       const selected = new OrderedRuns(all).selectWithUsual(filter, known)
-      expect(insightsOf({ runs: selected, table }, range)).toEqual(insightsOf({ runs: whole, table }, range))
+      expect(createInsights({ runs: selected, table }, range)).toEqual(createInsights({ runs: whole, table }, range))
     }),
     { numRuns: 60 },
   )

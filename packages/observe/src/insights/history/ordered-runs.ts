@@ -1,4 +1,4 @@
-import { entryOf } from '../../runs/map-entry.ts'
+import { getOrCreate } from '../../runs/map-entry.ts'
 import type { RunEntry } from './run-table.ts'
 import { startedIn, type TimeSpan } from './time-buckets.ts'
 import { USUAL_RUNS } from './usual-runs.ts'
@@ -59,7 +59,7 @@ function passedByKind(runs: readonly RunEntry[]): ReadonlyMap<string, readonly R
   const byKind = new Map<string, RunEntry[]>()
   for (const run of runs) {
     if (!isPassed(run)) continue
-    for (const key of [String(run.kind), `${run.kind} ${run.ref}`]) entryOf(byKind, key, () => []).push(run)
+    for (const key of [String(run.kind), `${run.kind} ${run.ref}`]) getOrCreate(byKind, key, () => []).push(run)
   }
   return byKind
 }

@@ -9,7 +9,7 @@ export function medianAndP95(values: Float64Array): MedianAndP95 {
   return { p50, p95 }
 }
 
-export const medianOf = (values: readonly number[]): number | null => percentileIn(new Float64Array(values), 0.5)
+export const toMedian = (values: readonly number[]): number | null => percentileIn(new Float64Array(values), 0.5)
 
 /**
  * Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values. May change the order of the

@@ -1,5 +1,5 @@
 import { Distinct } from '../../runs/distinct.ts'
-import { entryOf } from '../../runs/map-entry.ts'
+import { getOrCreate } from '../../runs/map-entry.ts'
 import type { JobTexts, UnpackedRun } from '../../runs/packed-run.ts'
 import type { RunData } from '../../runs/run-facts.ts'
 import type { RunKind } from '../../runs/run-kind.ts'
@@ -231,12 +231,12 @@ export class RunTable {
 
   /** Returns one copy of equal texts. */
   #shared<Text extends string | null>(text: Text): Text {
-    return text === null ? text : (entryOf(this.#texts, text, () => text) as Text)
+    return text === null ? text : (getOrCreate(this.#texts, text, () => text) as Text)
   }
 
   #numbersOf(texts: JobTexts, project: string | null): JobNumbers {
-    const ofProject = entryOf(this.#numbers, texts, () => new Map<string | null, JobNumbers>())
-    return entryOf(ofProject, project, () => ({
+    const ofProject = getOrCreate(this.#numbers, texts, () => new Map<string | null, JobNumbers>())
+    return getOrCreate(ofProject, project, () => ({
       kinds: [],
       outcomes: texts.statuses.map((status) => (status === 'success' ? PASSED : status === 'failed' ? FAILED : 0)),
       runners: texts.runners.map((runner) => this.#runners.indexOf(runner)),
@@ -248,9 +248,9 @@ export class RunTable {
   #kindOf({ run: { project }, texts, stage: stages, name: names }: UnpackedRun, at: number): number {
     const stage = texts.stages[stages[at]!]!
     const name = texts.names[names[at]!]!
-    const stagesOf = entryOf(this.#kindNumbers, project, () => new Map<string | null, Map<string, number>>())
-    return entryOf(
-      entryOf(stagesOf, stage, () => new Map<string, number>()),
+    const stagesOf = getOrCreate(this.#kindNumbers, project, () => new Map<string | null, Map<string, number>>())
+    return getOrCreate(
+      getOrCreate(stagesOf, stage, () => new Map<string, number>()),
       name,
       () => {
         this.#nameOfKind.push(this.#nameNumberOf({ project, name }))
@@ -260,8 +260,8 @@ export class RunTable {
   }
 
   #nameNumberOf({ project, name }: JobName): number {
-    const ofProject = entryOf(this.#nameNumbers, project, () => new Map<string, number>())
-    return entryOf(ofProject, name, () => this.#names.push({ project, name }) - 1)
+    const ofProject = getOrCreate(this.#nameNumbers, project, () => new Map<string, number>())
+    return getOrCreate(ofProject, name, () => this.#names.push({ project, name }) - 1)
   }
 
   #tagListOf(tags: readonly string[]): number {

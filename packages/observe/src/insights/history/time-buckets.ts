@@ -37,7 +37,7 @@ const bucketSizes: readonly (readonly [rangeUpTo: number, bucket: number])[] = [
  * Splits a range into buckets that begin at full hours, quarters and days of a clock that is `offsetMinutes` ahead of UTC. The
  * first and the last bucket may begin before the range and end after it; runs outside of the range are in none.
  */
-export function bucketsOf({ since, until }: TimeSpan, offsetMinutes: number): TimeSpan[] {
+export function toBuckets({ since, until }: TimeSpan, offsetMinutes: number): TimeSpan[] {
   const size = bucketSizes.find(([rangeUpTo]) => until - since <= rangeUpTo)![1]
   const offset = offsetMinutes * MINUTE
   const buckets: TimeSpan[] = []
@@ -48,7 +48,7 @@ export function bucketsOf({ since, until }: TimeSpan, offsetMinutes: number): Ti
 }
 
 /** Returns the beginning of the day of a clock that is `offsetMinutes` ahead of UTC. */
-export const startOfDay = (time: number, offsetMinutes: number): number =>
+export const dayStart = (time: number, offsetMinutes: number): number =>
   Math.floor((time + offsetMinutes * MINUTE) / DAY) * DAY - offsetMinutes * MINUTE
 
 /** Returns the runs that started in a range, of runs in the order of their start. */
@@ -71,7 +71,7 @@ function firstIndex(runs: readonly { readonly start: number }[], time: number): 
 export const isWithin = (time: number, { since, until }: TimeSpan): boolean => time >= since && time < until
 
 /** Returns the statistics of runs. Durations are those of finished runs; queue times, of all runs that have one. */
-export function statisticsOf(runs: readonly RunData[]): RunStatistics {
+export function toStatistics(runs: readonly RunData[]): RunStatistics {
   const counts = { success: 0, failed: 0, canceled: 0 }
   const durations = new Float64Array(runs.length)
   const queues = new Float64Array(runs.length)

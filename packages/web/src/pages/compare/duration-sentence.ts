@@ -1,5 +1,5 @@
 import type { Comparison, JobDifference } from '../../api/answers.ts'
-import { differenceText, durationText, secondsOfNs } from '../../components/duration.ts'
+import { differenceText, durationText, toSeconds } from '../../components/duration.ts'
 import { namePart, type SentencePart, SMALL_SECONDS, secondsChanged, wordsPart } from './comparison-sentence.ts'
 
 /** Two runs took about as long if they differ by less than one of these. */
@@ -14,8 +14,8 @@ const MAX_NAMES = 2
  * if a duration is unknown. docs/guides/console-pages.md states the rule.
  */
 export function durationSentence({ a, b, base, jobs }: Comparison): SentencePart[] {
-  const secondsOfA = secondsOfNs(a.duration_ns)
-  const secondsOfB = 'kind' in b ? b.duration_seconds : secondsOfNs(b.duration_ns)
+  const secondsOfA = toSeconds(a.duration_ns)
+  const secondsOfB = 'kind' in b ? b.duration_seconds : toSeconds(b.duration_ns)
   if (secondsOfA === null || secondsOfB === null) return []
   const [before, after] = base === 'a' ? [secondsOfA, secondsOfB] : [secondsOfB, secondsOfA]
   const [subject, other] = base === 'a' ? ['B', 'A'] : ['A', 'the median']

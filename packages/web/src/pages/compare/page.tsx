@@ -9,7 +9,7 @@ import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, useDelayed } from '../../components/page-states.tsx'
 import { useResource } from '../../components/resource.ts'
 import { statusWord } from '../../components/status-words.ts'
-import { localText, millisecondsOf } from '../../components/time.ts'
+import { localText, toMilliseconds } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { runName } from '../pipelines/run-words.ts'
 import { comparisonSentence } from './comparison-sentence.ts'
@@ -167,6 +167,6 @@ function optionsOf(runs: readonly PipelineRun[], comparison: Comparison | undefi
 }
 
 function optionText(run: PipelineRun): string {
-  const started = localText(millisecondsOf(run.start_ns), 'minute', nowMs.value)
+  const started = localText(toMilliseconds(run.start_ns), 'minute', nowMs.value)
   return [runName(run), run.ref, statusWord(run.status).label, started].filter((text) => text !== null).join(', ')
 }

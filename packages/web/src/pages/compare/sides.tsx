@@ -1,5 +1,5 @@
 import type { Comparison, MedianRun, PipelineRun, RefKind } from '../../api/answers.ts'
-import { durationText, secondsOfNs } from '../../components/duration.ts'
+import { durationText, toSeconds } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration, Time } from '../../components/text.tsx'
 import { runShape } from '../pipelines/run-shape.ts'
@@ -61,7 +61,7 @@ function Side({ letter, run }: { readonly letter: 'A' | 'B'; readonly run: Pipel
         <div>
           <dt>Duration</dt>
           <dd class="strong">
-            <Duration seconds={secondsOfNs(run.duration_ns)} />
+            <Duration seconds={toSeconds(run.duration_ns)} />
           </dd>
         </div>
         <div>
@@ -133,7 +133,7 @@ export function Twins({ a, b }: { readonly a: PipelineRun; readonly b: PipelineR
               <path key={meaning} class={`s-${meaning}`} d={path} />
             ))}
           </svg>
-          <span class="num soft">{durationText(secondsOfNs(run.duration_ns))}</span>
+          <span class="num soft">{durationText(toSeconds(run.duration_ns))}</span>
         </div>
       ))}
       <div class="x" aria-hidden="true">

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest'
 import { countClients, refusedNames } from '../../api/refused-names.ts'
 import {
   counted,
-  modeOfSwitch,
   parseGrace,
   refusalSummary,
   refusesClients,
   reportWindow,
   stateChange,
   stateSummary,
+  toMode,
 } from './enforcement-model.ts'
-import { readinessOf, refusedClient, stateOf } from './management.harness.ts'
+import { createReadiness, createState, refusedClient } from './management.harness.ts'
 
 test.each([
   ['', 0],
@@ -30,13 +30,13 @@ test.each(['25 h', 'soon', '-1', '1.5 h', '15 minutes'])('refuses the grace %j w
 test('sends grace only while tokens are required', () => {
   expect(stateChange('enforce', 900)).toEqual({ enabled: true, mode: 'enforce', grace_seconds: 900 })
   expect(stateChange('warn', 900)).toEqual({ enabled: false, mode: 'warn' })
-  expect([modeOfSwitch(true), modeOfSwitch(false)]).toEqual(['enforce', 'off'])
+  expect([toMode(true), toMode(false)]).toEqual(['enforce', 'off'])
 })
 
 test('asks for a confirmation only if clients that get in now would be refused', () => {
-  const clients = readinessOf([refusedClient()])
+  const clients = createReadiness([refusedClient()])
   expect(refusesClients('off', 'enforce', clients)).toBe(true)
-  expect(refusesClients('off', 'enforce', readinessOf([]))).toBe(false)
+  expect(refusesClients('off', 'enforce', createReadiness([]))).toBe(false)
   expect(refusesClients('off', 'warn', clients)).toBe(false)
   expect(refusesClients('enforce', 'enforce', clients)).toBe(false)
 })
@@ -52,21 +52,21 @@ test('names the services once, and counts the clients without one', () => {
 
 test('says how many clients and requests would be refused', () => {
   const readiness = {
-    ...readinessOf([refusedClient(), refusedClient({ service_names: ['cart'] })]),
+    ...createReadiness([refusedClient(), refusedClient({ service_names: ['cart'] })]),
     would_reject: 1_284,
     requests: 51_217,
   }
   const { lead, rest } = refusalSummary(readiness, '24 h')
   expect(lead).toBe('2 clients would be refused.')
   expect(rest).toContain('They sent 1,284 of 51,217 requests in the last 24 h.')
-  expect(refusalSummary(readinessOf([refusedClient()]), '1 h').rest).toMatch(/^It sent /)
+  expect(refusalSummary(createReadiness([refusedClient()]), '1 h').rest).toMatch(/^It sent /)
   expect([counted(1, 'token'), counted(0, 'token')]).toEqual(['1 token', '0 tokens'])
 })
 
 test('says in the summary that a grace period has not ended', () => {
-  expect(stateSummary(stateOf('off'))).toEqual({ text: 'Off: all telemetry gets in', tone: 'warning' })
-  expect(stateSummary(stateOf('enforce'))).toEqual({ text: 'On: a token is required', tone: 'passed' })
-  expect(stateSummary({ ...stateOf('enforce'), grace_until: '2026-01-01T00:15:00Z' }).tone).toBe('warning')
+  expect(stateSummary(createState('off'))).toEqual({ text: 'Off: all telemetry gets in', tone: 'warning' })
+  expect(stateSummary(createState('enforce'))).toEqual({ text: 'On: a token is required', tone: 'passed' })
+  expect(stateSummary({ ...createState('enforce'), grace_until: '2026-01-01T00:15:00Z' }).tone).toBe('warning')
 })
 
 test('the report covers a day unless the address names another length', () => {

@@ -79,7 +79,7 @@ export function stateChange(mode: EnforcementMode, graceSeconds: number): StateC
 }
 
 /** Returns the mode that the switch sets. */
-export const modeOfSwitch = (isOn: boolean): EnforcementMode => (isOn ? 'enforce' : 'off')
+export const toMode = (isOn: boolean): EnforcementMode => (isOn ? 'enforce' : 'off')
 
 /** Returns whether a change of mode would refuse clients that get in now. It is confirmed first. */
 export const refusesClients = (current: EnforcementMode, next: EnforcementMode, readiness: Readiness): boolean =>

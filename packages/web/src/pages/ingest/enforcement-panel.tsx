@@ -11,7 +11,6 @@ import { Status } from '../../components/status.tsx'
 import { Switch } from '../../components/switch.tsx'
 import { Time } from '../../components/text.tsx'
 import {
-  modeOfSwitch,
   modeRow,
   modes,
   parseGrace,
@@ -20,6 +19,7 @@ import {
   type StateChange,
   stateChange,
   stateSummary,
+  toMode,
 } from './enforcement-model.ts'
 import { FormField } from './form-field.tsx'
 import { GateFigure } from './gate-figure.tsx'
@@ -149,7 +149,7 @@ function Controls({ shown, readiness, report, announce, onChanged }: ControlsPro
   return (
     <>
       <div class="controls">
-        <Switch isOn={data.enabled} onChange={(isOn) => request(modeOfSwitch(isOn))}>
+        <Switch isOn={data.enabled} onChange={(isOn) => request(toMode(isOn))}>
           <span class="strong">Ingest enforcement</span>
         </Switch>
         <Status isChip meaning={summary.tone}>

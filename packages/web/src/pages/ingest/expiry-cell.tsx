@@ -2,7 +2,7 @@ import type { IngestToken } from '../../api/answers.ts'
 import { nowMs } from '../../components/now.ts'
 import { Status } from '../../components/status.tsx'
 import { utcText } from '../../components/time.ts'
-import { expiryOf } from './token-model.ts'
+import { toExpiry } from './token-model.ts'
 
 interface ExpiryCellProps {
   readonly of: Pick<IngestToken, 'expires_at' | 'expires_soon' | 'status'>
@@ -10,7 +10,7 @@ interface ExpiryCellProps {
 
 /** The time until a token or a key expires, with the exact time in UTC as its title. */
 export function ExpiryCell({ of }: ExpiryCellProps) {
-  const { text, tone } = expiryOf(of, nowMs.value)
+  const { text, tone } = toExpiry(of, nowMs.value)
   return (
     <span title={of.expires_at === null ? undefined : utcText(Date.parse(of.expires_at))}>
       {tone === undefined ? <span class="soft">{text}</span> : <Status meaning={tone}>{text}</Status>}

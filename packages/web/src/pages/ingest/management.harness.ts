@@ -24,7 +24,7 @@ export const refusedClient = (changes: Partial<RefusedClient> = {}): RefusedClie
   ...changes,
 })
 
-export const readinessOf = (clients: readonly RefusedClient[]): Readiness => ({
+export const createReadiness = (clients: readonly RefusedClient[]): Readiness => ({
   ready: clients.length === 0,
   window_seconds: 86_400,
   observed_since: '2026-03-09T12:00:00Z',
@@ -38,7 +38,7 @@ export const readinessOf = (clients: readonly RefusedClient[]): Readiness => ({
   blockers: [],
 })
 
-export const stateOf = (mode: EnforcementMode): EnforcementState => ({
+export const createState = (mode: EnforcementMode): EnforcementState => ({
   enabled: mode === 'enforce',
   mode,
   grace_until: null,

@@ -9,7 +9,7 @@ import { setQuery } from '../../location.ts'
 import { clientColumn, requestColumns } from './client-columns.tsx'
 import { DataPanel } from './data-panel.tsx'
 import { reportWindows } from './enforcement-model.ts'
-import { reasonOf } from './token-model.ts'
+import { toReasonRow } from './token-model.ts'
 
 const keyOf = (client: RefusedClient): string =>
   JSON.stringify([client.network, client.user_agent, client.signal, client.transport, client.reason, client.token_id])
@@ -53,7 +53,7 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
       id: 'reason',
       header: 'Reason',
       cell: (client) => {
-        const { text, tone } = reasonOf(client)
+        const { text, tone } = toReasonRow(client)
         const name = client.token_id === null ? undefined : (tokenName(client.token_id) ?? client.token_id)
         return (
           <Status meaning={tone}>

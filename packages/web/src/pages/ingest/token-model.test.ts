@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { ingestToken, NOW_MS } from './management.harness.ts'
-import { bytesText, expiryOf, limitLines, reasonOf, restrictions, signalsText, tokensSummary } from './token-model.ts'
+import {
+  bytesText,
+  limitLines,
+  restrictions,
+  signalsText,
+  toExpiry,
+  tokensSummary,
+  toReasonRow,
+} from './token-model.ts'
 
 test.each([
   [{ expires_at: null }, { text: 'Never' }],
@@ -18,7 +26,7 @@ test.each([
     { text: 'Disabled', tone: 'warning' },
   ],
 ])('describes the expiry of %j', (changes, expiry) => {
-  expect(expiryOf(ingestToken(changes), NOW_MS)).toEqual(expiry)
+  expect(toExpiry(ingestToken(changes), NOW_MS)).toEqual(expiry)
 })
 
 test.each([
@@ -55,7 +63,7 @@ test('lists only the restrictions that a token has', () => {
 test('sums up signals, reasons and tokens in words', () => {
   expect(signalsText(ingestToken())).toBe('all')
   expect(signalsText({ signals: ['logs', 'traces'] })).toBe('logs, traces')
-  expect(reasonOf({ reason: 'missing' })).toEqual({ text: 'no token', tone: 'warning' })
-  expect(reasonOf({ reason: 'constructor' }).text).toBe('constructor')
+  expect(toReasonRow({ reason: 'missing' })).toEqual({ text: 'no token', tone: 'warning' })
+  expect(toReasonRow({ reason: 'constructor' }).text).toBe('constructor')
   expect(tokensSummary([ingestToken(), ingestToken({ status: 'expired' })])).toBe('2 tokens, 1 valid')
 })

@@ -9,7 +9,7 @@ export interface Expiry {
   readonly tone?: Tone | undefined
 }
 
-export function expiryOf(token: Pick<IngestToken, 'expires_at' | 'expires_soon' | 'status'>, nowMs: number): Expiry {
+export function toExpiry(token: Pick<IngestToken, 'expires_at' | 'expires_soon' | 'status'>, nowMs: number): Expiry {
   if (token.status === 'disabled') return { text: 'Disabled', tone: 'warning' }
   if (token.expires_at === null) return { text: 'Never' }
   const leftMs = Date.parse(token.expires_at) - nowMs
@@ -94,7 +94,7 @@ const reasonRows: Readonly<Record<string, ReasonRow>> = {
   certificate: { text: 'token not for this certificate', tone: 'failed' },
 }
 
-export function reasonOf({ reason }: Pick<RefusedClient, 'reason'>): ReasonRow {
+export function toReasonRow({ reason }: Pick<RefusedClient, 'reason'>): ReasonRow {
   return Object.hasOwn(reasonRows, reason) ? reasonRows[reason]! : { text: reason, tone: 'warning' }
 }
 

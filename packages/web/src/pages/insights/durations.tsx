@@ -8,7 +8,7 @@ import { durationText } from '../../components/duration.ts'
 import { nowMs } from '../../components/now.ts'
 import { Scroll } from '../../components/scroll.tsx'
 import { Duration, numberText, percentText, Time } from '../../components/text.tsx'
-import { localText, millisecondsOf } from '../../components/time.ts'
+import { localText, toMilliseconds } from '../../components/time.ts'
 import { navigate } from '../../location.ts'
 import { runsAddress } from './job-links.ts'
 
@@ -30,7 +30,7 @@ export function Durations({ insights, filters }: DurationsProps) {
     if (bucket !== undefined) navigate(addressOfBucket(bucket))
   }
   const bucket = hovered === null ? undefined : buckets[hovered]
-  const at = bucket === undefined ? '' : `${localText(millisecondsOf(bucket.start_ns), 'minute', nowMs.value)}: `
+  const at = bucket === undefined ? '' : `${localText(toMilliseconds(bucket.start_ns), 'minute', nowMs.value)}: `
   const key = (idle: string, values: (bucket: Bucket) => string) => (
     <span class="key">{bucket === undefined ? idle : at + values(bucket)}</span>
   )
@@ -102,13 +102,13 @@ export function Durations({ insights, filters }: DurationsProps) {
 
 function specsOf({ buckets, findings }: Insights): Readonly<Record<'duration' | 'failures' | 'queue', ChartSpec>> {
   const first = buckets[0]
-  const size = first === undefined ? 0 : millisecondsOf(first.end_ns) - millisecondsOf(first.start_ns)
-  const times = buckets.map(({ start_ns }) => millisecondsOf(start_ns) + size / 2)
-  const since = first === undefined ? 0 : millisecondsOf(first.start_ns)
+  const size = first === undefined ? 0 : toMilliseconds(first.end_ns) - toMilliseconds(first.start_ns)
+  const times = buckets.map(({ start_ns }) => toMilliseconds(start_ns) + size / 2)
+  const since = first === undefined ? 0 : toMilliseconds(first.start_ns)
   const until = since + size * buckets.length
   const badDay = findings
     .find(({ rule }) => rule === 'bad_day')
-    ?.parts.flatMap((part) => ('day_ns' in part ? [millisecondsOf(part.day_ns)] : []))
+    ?.parts.flatMap((part) => ('day_ns' in part ? [toMilliseconds(part.day_ns)] : []))
   const marked = (badDay ?? []).map((day) => ({ since: Math.max(since, day), until: Math.min(until, day + 24 * HOUR) }))
   const common = { times, since, until, marked, syncKey: 'insights' }
   const last = (values: readonly (number | null)[]) => values.findLast((value) => value !== null) ?? null
@@ -193,7 +193,7 @@ const csvHeaders = [
 
 function csvRow(bucket: Bucket): readonly (string | number | null)[] {
   const { runs, success, failed, canceled, duration_p50, duration_p95, failure_rate, queue_p50, queue_p95 } = bucket
-  const iso = (ns: string) => new Date(millisecondsOf(ns)).toISOString()
+  const iso = (ns: string) => new Date(toMilliseconds(ns)).toISOString()
   return [
     ...[iso(bucket.start_ns), iso(bucket.end_ns), runs, success, failed, canceled],
     ...[duration_p50, duration_p95, failure_rate, queue_p50, queue_p95],
@@ -202,7 +202,7 @@ function csvRow(bucket: Bucket): readonly (string | number | null)[] {
 
 function bucketText(bucket: Bucket | undefined): string {
   if (bucket === undefined) return 'day'
-  const hours = (millisecondsOf(bucket.end_ns) - millisecondsOf(bucket.start_ns)) / HOUR
+  const hours = (toMilliseconds(bucket.end_ns) - toMilliseconds(bucket.start_ns)) / HOUR
   if (hours < 1) return `${Math.round(hours * 60)} min`
   return hours < 24 ? `${Math.round(hours)} h` : hours === 24 ? 'day' : `${Math.round(hours / 24)} days`
 }

@@ -7,7 +7,7 @@ import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar
 import { FindingText } from '../../components/finding.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
-import { rangeOf } from '../../components/range.ts'
+import { parseRange } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
@@ -34,7 +34,7 @@ export default function InsightsPage() {
   const limit = query.get('rows') === 'all' || query.get('job') !== null ? MAX_ROWS : null
   const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until'), limit])
   const insights = useResource(key, (signal) =>
-    getInsights({ ...filters, ...rangeOf(query, Date.now()).query, limit }, signal),
+    getInsights({ ...filters, ...parseRange(query, Date.now()).query, limit }, signal),
   )
   const facets = useResource('facets', (signal) => getFacets({}, signal))
   const { reload } = insights
@@ -42,7 +42,7 @@ export default function InsightsPage() {
     'Insights',
     useMemo(() => [{ keys: 'r', label: 'Refresh', run: reload }], [reload]),
   )
-  const range = rangeOf(query, nowMs.value)
+  const range = parseRange(query, nowMs.value)
   const summary =
     insights.data === undefined
       ? ''
@@ -115,7 +115,7 @@ function Loaded({ insights, limit, isBusy, error, onRetry }: LoadedProps) {
   useEffect(() => {
     document.getElementById(at.fragment)?.scrollIntoView()
   }, [at])
-  const range = rangeOf(query, nowMs.value)
+  const range = parseRange(query, nowMs.value)
   const ref = query.get('ref')
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
   const lists: readonly (readonly unknown[])[] = [

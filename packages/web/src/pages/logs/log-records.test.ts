@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StoredLogRecord } from '../../api/logs.ts'
-import { addressAround, logBars, logRows, mergeRecords, severityOf } from './log-records.ts'
+import { addressAround, logBars, logRows, mergeRecords, toSeverity } from './log-records.ts'
 
 const stored = (time: string, values: StoredLogRecord['record'] = {}): StoredLogRecord => ({
   service: 'shop',
@@ -19,7 +19,7 @@ test.each([
   [24, 'fatal'],
   [99, 'fatal'],
 ])('the severity of %s is %s', (number, severity) => {
-  expect(severityOf(number)).toBe(severity)
+  expect(toSeverity(number)).toBe(severity)
 })
 
 test('rows have a body, attributes and a key of their own', () => {

@@ -1,13 +1,13 @@
 import type { StoredLogRecord } from '../../api/logs.ts'
-import { textOfValue } from '../../api/otlp-json.ts'
-import { millisecondsOf } from '../../components/time.ts'
+import { toValueText } from '../../api/otlp-json.ts'
+import { toMilliseconds } from '../../components/time.ts'
 
 /** The severities that filters offer: each includes those above it. */
 export const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 export type Severity = (typeof severities)[number]
 
 /** Returns the severity of OTLP's number, which has four steps for each; undefined if it is not set. */
-export function severityOf(number: number | undefined): Severity | undefined {
+export function toSeverity(number: number | undefined): Severity | undefined {
   if (number === undefined || number < 1) return undefined
   return severities[Math.min(severities.length - 1, Math.floor((number - 1) / 4))]
 }
@@ -36,8 +36,8 @@ export function logRows(records: readonly StoredLogRecord[]): readonly LogRow[] 
       key: place === 0 ? timeNs : `${timeNs}.${place}`,
       timeNs,
       service: stored.service,
-      severity: severityOf(record.severityNumber),
-      body: textOfValue(record.body) || record.eventName || '',
+      severity: toSeverity(record.severityNumber),
+      body: toValueText(record.body) || record.eventName || '',
       traceId: record.traceId || undefined,
       spanId: record.spanId || undefined,
       facts: factsOf(stored),
@@ -46,7 +46,7 @@ export function logRows(records: readonly StoredLogRecord[]): readonly LogRow[] 
 }
 
 function factsOf({ record, resource, scope, service }: StoredLogRecord): readonly (readonly [string, string])[] {
-  const attributes = (record.attributes ?? []).map(({ key, value }) => [key ?? '', textOfValue(value)] as const)
+  const attributes = (record.attributes ?? []).map(({ key, value }) => [key ?? '', toValueText(value)] as const)
   const others: readonly (readonly [string, string | undefined])[] = [
     ['severity', record.severityText],
     ['event', record.eventName],
@@ -56,7 +56,7 @@ function factsOf({ record, resource, scope, service }: StoredLogRecord): readonl
   ]
   const ofResource = (resource?.attributes ?? [])
     .filter(({ key }) => key !== 'service.name')
-    .map(({ key, value }) => [key ?? '', textOfValue(value)] as const)
+    .map(({ key, value }) => [key ?? '', toValueText(value)] as const)
   return [
     ...attributes,
     ...others.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value] as const])),
@@ -121,7 +121,7 @@ const AFTER_MS = 10_000
 
 /** Returns the address of the records of the same service around a record, with the record open and without other filters. */
 export function addressAround({ key, timeNs, service }: LogRow): string {
-  const ms = millisecondsOf(timeNs)
+  const ms = toMilliseconds(timeNs)
   const query = new URLSearchParams(service === '' ? {} : { service })
   query.set('since', new Date(ms - BEFORE_MS).toISOString())
   query.set('until', new Date(ms + AFTER_MS).toISOString())

@@ -7,12 +7,12 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
-import { rangeOf } from '../../components/range.ts'
+import { parseRange } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { type PagedList, usePagedList, useResource } from '../../components/resource.ts'
 import { Switch } from '../../components/switch.tsx'
 import { numberText } from '../../components/text.tsx'
-import { millisecondsOf } from '../../components/time.ts'
+import { toMilliseconds } from '../../components/time.ts'
 import { place, setQuery } from '../../location.ts'
 import { Histogram } from './histogram.tsx'
 import { type LogRow, logRows, mergeRecords, severities } from './log-records.ts'
@@ -39,7 +39,7 @@ export default function LogsPage() {
   }
   const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until')])
   const records = usePagedList<StoredLogRecord>(key, (cursor, signal) =>
-    listLogRecords({ ...filters, ...rangeOf(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal),
+    listLogRecords({ ...filters, ...parseRange(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal),
   )
   const services = useResource('services', (signal) => listServices(signal))
   useLive(isLive ? { kind: 'logs', ...filters } : null, () => records.refresh(mergeRecords))
@@ -102,7 +102,7 @@ interface RecordsProps {
 
 function Records({ records, rows }: RecordsProps) {
   const { query } = place.value
-  const range = rangeOf(query, nowMs.value)
+  const range = parseRange(query, nowMs.value)
   const isLong = useDelayed(records.isLoading && records.data === undefined)
   const log = useRef<HTMLDivElement>(null)
   // The record that an address opens may be among hundreds.
@@ -118,7 +118,7 @@ function Records({ records, rows }: RecordsProps) {
   }
   if (records.data !== undefined && rows.length === 0) return <Empty words={range.words} />
   const oldest = rows.at(-1)
-  const sinceMs = records.loadMore === undefined || oldest === undefined ? range.sinceMs : millisecondsOf(oldest.timeNs)
+  const sinceMs = records.loadMore === undefined || oldest === undefined ? range.sinceMs : toMilliseconds(oldest.timeNs)
   return (
     <div class="panel">
       <Histogram rows={rows} sinceMs={sinceMs} untilMs={range.untilMs} />
@@ -128,7 +128,7 @@ function Records({ records, rows }: RecordsProps) {
           headers={['time', 'severity', 'service', 'trace_id', 'span_id', 'body']}
           rows={() =>
             rows.map((row) => [
-              ...[new Date(millisecondsOf(row.timeNs)).toISOString(), row.severity, row.service],
+              ...[new Date(toMilliseconds(row.timeNs)).toISOString(), row.severity, row.service],
               ...[row.traceId, row.spanId, row.body],
             ])
           }

@@ -2,7 +2,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { nowMs } from '../../components/now.ts'
 import { StatusIcon } from '../../components/status.tsx'
 import type { Meaning } from '../../components/status-words.ts'
-import { localText, millisecondsOf, utcText } from '../../components/time.ts'
+import { localText, toMilliseconds, utcText } from '../../components/time.ts'
 import { setQuery } from '../../location.ts'
 import { addressAround, type LogRow, type Severity } from './log-records.ts'
 
@@ -26,7 +26,7 @@ interface RecordRowProps {
 /** A log record: a line, and below it all that is known about it if it is open. */
 export function RecordRow({ row, isOpen }: RecordRowProps) {
   const { key, timeNs, service, severity, body, traceId } = row
-  const ms = millisecondsOf(timeNs)
+  const ms = toMilliseconds(timeNs)
   return (
     <>
       <div class={isOpen ? 'rec open' : 'rec'}>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MetricSeries } from '../../api/metrics.ts'
-import { linesOf, pointQuantile, pointRows, seriesNames, seriesText, valueText } from './metric-points.ts'
+import { pointQuantile, pointRows, seriesNames, seriesText, toLines, valueText } from './metric-points.ts'
 
 const series = (values: Partial<MetricSeries>): MetricSeries => ({
   ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
@@ -45,7 +45,7 @@ test('rows are the points of all series, the latest first, with the traces of th
 })
 
 test('lines share their times', () => {
-  const { times, lines } = linesOf({
+  const { times, lines } = toLines({
     name: 'm',
     truncated: false,
     series: [
@@ -66,7 +66,7 @@ test('series with the same name are one line, and of many the ones with the most
       attributes: [{ key: 'route', value: { stringValue: route } }],
       points: seconds.map((second) => ({ timeUnixNano: `${second}000000000`, asDouble: second })),
     })
-  const { times, lines, leftOut } = linesOf({
+  const { times, lines, leftOut } = toLines({
     name: 'm',
     truncated: false,
     series: [...['a', 'b', 'c', 'd', 'e', 'f'].map((route) => of(route, 1)), of('z', 2), of('z', 3)],

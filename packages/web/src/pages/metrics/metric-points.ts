@@ -1,5 +1,5 @@
 import type { DataPoint, MetricSeries, StoredMetric } from '../../api/metrics.ts'
-import { textOfValue } from '../../api/otlp-json.ts'
+import { toValueText } from '../../api/otlp-json.ts'
 
 /** A data point as the table shows it. */
 export interface PointRow {
@@ -26,7 +26,7 @@ const NAME_LENGTH = 1_000
  */
 export function seriesNames(series: readonly Pick<MetricSeries, 'attributes' | 'service'>[]): readonly string[] {
   const texts = series.map(
-    ({ attributes }) => new Map(attributes.map(({ key = '', value }) => [key, textOfValue(value)])),
+    ({ attributes }) => new Map(attributes.map(({ key = '', value }) => [key, toValueText(value)])),
   )
   const keys = [...new Set(texts.flatMap((text) => [...text.keys()]))]
   const groupings = keys.map((key) => groupingOf(texts.map((text) => text.get(key))))
@@ -130,7 +130,7 @@ const MAX_LINES = 6
  * Returns the lines to draw: p50 and p95 of histograms, and the values of the other types. Series with the same name are one line. Of too
  * many, those with the most data points are drawn.
  */
-export function linesOf(metric: StoredMetric): Lines {
+export function toLines(metric: StoredMetric): Lines {
   const byName = pointsByName(metric.series)
   const perName = Math.max(1, ...[...byName.values()].map((points) => measuresOf(points).length))
   const drawn = [...byName].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_LINES / perName)

@@ -6,13 +6,13 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { durationText } from '../../components/duration.ts'
 import { SelectFilter } from '../../components/filter-bar.tsx'
 import { LongName } from '../../components/long-name.tsx'
-import { rangeOf } from '../../components/range.ts'
+import { parseRange } from '../../components/range.ts'
 import { Scroll } from '../../components/scroll.tsx'
 import { numberText, Time } from '../../components/text.tsx'
-import { millisecondsOf } from '../../components/time.ts'
+import { toMilliseconds } from '../../components/time.ts'
 import { place } from '../../location.ts'
 import { intervalLines } from './metric-intervals.ts'
-import { type Lines, linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
+import { type Lines, type PointRow, pointRows, toLines, valueText } from './metric-points.ts'
 
 /** How many data points the table shows. The CSV has all that were loaded. */
 const TABLE_ROWS = 200
@@ -31,10 +31,10 @@ export function MetricView({ metric, intervals, about }: MetricViewProps) {
   const rows = useMemo(() => pointRows(metric), [metric])
   const { query } = place.value
   const groupBy = query.get('group')
-  const { sinceMs, untilMs } = useMemo(() => rangeOf(query, Date.now()), [metric, intervals, query])
+  const { sinceMs, untilMs } = useMemo(() => parseRange(query, Date.now()), [metric, intervals, query])
   const isSummed = intervals !== undefined
   const lines: Lines = useMemo(
-    () => (intervals === undefined ? linesOf(metric) : intervalLines(intervals, { sinceMs, untilMs }, groupBy)),
+    () => (intervals === undefined ? toLines(metric) : intervalLines(intervals, { sinceMs, untilMs }, groupBy)),
     [metric, intervals, sinceMs, untilMs, groupBy],
   )
   const isCounter = intervals?.type === 'sum'
@@ -102,7 +102,7 @@ export function MetricView({ metric, intervals, about }: MetricViewProps) {
               headers={['time', 'series', 'value', 'count', 'p50', 'p95', 'traces']}
               rows={() =>
                 rows.map((row) => [
-                  ...[new Date(millisecondsOf(row.timeNs)).toISOString(), row.series, row.value, row.count],
+                  ...[new Date(toMilliseconds(row.timeNs)).toISOString(), row.series, row.value, row.count],
                   ...[row.p50, row.p95, row.traces.map(({ traceId }) => traceId).join(' ')],
                 ])
               }

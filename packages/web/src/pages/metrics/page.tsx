@@ -4,7 +4,7 @@ import { listServices } from '../../api/traces.ts'
 import { useKeys } from '../../app/keys.ts'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
-import { rangeOf } from '../../components/range.ts'
+import { parseRange } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
@@ -34,7 +34,7 @@ export default function MetricsPage() {
     name === null ? null : JSON.stringify([name, service, query.get('range'), query.get('since'), query.get('until')])
   const groupBy = query.get('group')
   const metric = useResource(key === null ? null : JSON.stringify([key, groupBy]), async (signal) => {
-    const range = rangeOf(query, Date.now())
+    const range = parseRange(query, Date.now())
     const shared = { name, service, ...range.query }
     const points = await getMetric({ ...shared, series: MAX_SERIES }, signal)
     if (!hasIntervals(points)) return { points, intervals: undefined }
@@ -101,7 +101,7 @@ export default function MetricsPage() {
             ) : metric.data.points.series.every(({ points }) => points.length === 0) ? (
               <div class="panel">
                 <Blank
-                  title={`No data points in ${rangeOf(query, Date.now()).words}`}
+                  title={`No data points in ${parseRange(query, Date.now()).words}`}
                   action={
                     <a class="btn" href={withQuery({ range: '30d', since: null, until: null })}>
                       Show the last 30 days

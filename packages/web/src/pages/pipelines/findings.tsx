@@ -7,7 +7,7 @@ import { FindingText } from '../../components/finding.tsx'
 import { nowMs } from '../../components/now.ts'
 import { type Resource, useResource } from '../../components/resource.ts'
 import { numberText, Time } from '../../components/text.tsx'
-import { millisecondsOf } from '../../components/time.ts'
+import { toMilliseconds } from '../../components/time.ts'
 
 interface FindingsProps {
   readonly project: string | null
@@ -86,7 +86,7 @@ function Refusals({ readiness, mode }: RefusalsProps) {
   const { clients, would_reject, requests, window_seconds, observed_since } = readiness
   const isEnforced = mode === 'enforce'
   // A restart of the gateway clears the report.
-  const isShort = millisecondsOf(observed_since) > nowMs.value - window_seconds * 1000
+  const isShort = toMilliseconds(observed_since) > nowMs.value - window_seconds * 1000
   const span = isShort ? (
     <>
       since <Time at={observed_since} precision="minute" />

@@ -10,12 +10,12 @@ import { DataTable } from '../../components/data-table.tsx'
 import { CheckFilter, FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
-import { rangeOf, type TimeRange } from '../../components/range.ts'
+import { parseRange, type TimeRange } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { type PagedList, usePagedList, useResource } from '../../components/resource.ts'
 import { filterStatuses, statusWord } from '../../components/status-words.ts'
 import { Switch } from '../../components/switch.tsx'
-import { agoText, millisecondsOf } from '../../components/time.ts'
+import { agoText, toMilliseconds } from '../../components/time.ts'
 import { place, setQuery } from '../../location.ts'
 import { Findings } from './findings.tsx'
 import './pipelines.css'
@@ -36,7 +36,7 @@ export default function PipelinesPage() {
   const filters = { ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name)])), q: query.get('q')?.trim() }
   const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until')])
   const load = (cursor: string | null, signal: AbortSignal) =>
-    listPipelines({ ...filters, ...rangeOf(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal)
+    listPipelines({ ...filters, ...parseRange(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal)
   const runs = usePagedList<PipelineRun>(key, load)
   const facets = useResource('facets', (signal) => getFacets({}, signal))
   const live = useLive(isLive ? { kind: 'pipelines', ...filters } : null, () => runs.refresh(mergeRuns))
@@ -56,7 +56,7 @@ export default function PipelinesPage() {
     ),
   )
   const found = runs.data ?? []
-  const newest = found[0] === undefined ? undefined : agoText(millisecondsOf(found[0].start_ns), nowMs.value)
+  const newest = found[0] === undefined ? undefined : agoText(toMilliseconds(found[0].start_ns), nowMs.value)
   return (
     <>
       <div class="head">
@@ -95,7 +95,7 @@ export default function PipelinesPage() {
         <TextFilter label="Job" name="job" placeholder="Any job" />
         <CheckFilter label="Child pipelines" name="children" />
       </FilterBar>
-      <Runs runs={runs} range={rangeOf(query, nowMs.value)} isEmptyStore={facets.data?.services.length === 0} />
+      <Runs runs={runs} range={parseRange(query, nowMs.value)} isEmptyStore={facets.data?.services.length === 0} />
     </>
   )
 }
@@ -116,7 +116,7 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
   const isCounted = FILTERS.every((name) => Object.hasOwn(filters, name) || query.get(name) === null)
   const countsKey = [filters, query.get('range'), query.get('since'), query.get('until')]
   const loaded = useResource(hasOlder && isCounted ? JSON.stringify(countsKey) : null, (signal) =>
-    getInsights({ ...filters, ...rangeOf(query, Date.now()).query }, signal),
+    getInsights({ ...filters, ...parseRange(query, Date.now()).query }, signal),
   )
   const counts = hasOlder && isCounted ? loaded.data : undefined
   if (runs.data === undefined && runs.error !== undefined && !runs.isLoading) {
@@ -133,7 +133,7 @@ function Runs({ runs, range, isEmptyStore }: RunsProps) {
       </div>
     )
   }
-  const oldestMs = found.length === 0 ? range.sinceMs : millisecondsOf(found.at(-1)?.start_ns ?? '0')
+  const oldestMs = found.length === 0 ? range.sinceMs : toMilliseconds(found.at(-1)?.start_ns ?? '0')
   return (
     <div class="panel">
       <Strip

@@ -1,6 +1,6 @@
 import type { PipelineRun } from '../../api/answers.ts'
 import type { Column } from '../../components/data-table.tsx'
-import { secondsOfNs } from '../../components/duration.ts'
+import { toSeconds } from '../../components/duration.ts'
 import { LongName } from '../../components/long-name.tsx'
 import { FailedCount, Status } from '../../components/status.tsx'
 import { Ago, Duration } from '../../components/text.tsx'
@@ -97,7 +97,7 @@ export const runColumns: readonly Column<PipelineRun>[] = [
 
 /** Returns the duration of a run that lasted; a skipped run has none. */
 function finalSeconds(run: PipelineRun): number | null {
-  return Number(run.duration_ns) === 0 ? null : secondsOfNs(run.duration_ns)
+  return Number(run.duration_ns) === 0 ? null : toSeconds(run.duration_ns)
 }
 
 function RunName({ run }: { readonly run: PipelineRun }) {

@@ -1,6 +1,6 @@
 import type { PipelineRun } from '../../api/answers.ts'
-import { secondsOfNs } from '../../components/duration.ts'
-import { millisecondsOf } from '../../components/time.ts'
+import { toSeconds } from '../../components/duration.ts'
+import { toMilliseconds } from '../../components/time.ts'
 
 /** The columns of the file with the runs that the page has loaded. */
 export const csvHeaders: readonly string[] = [
@@ -10,7 +10,7 @@ export const csvHeaders: readonly string[] = [
 
 export const csvRow = (run: PipelineRun): readonly (string | number | null)[] => [
   ...[run.trace_id, run.service, run.project, run.name, run.pipeline_id, run.status, run.ref, run.sha],
-  ...[run.trigger, run.user, new Date(millisecondsOf(run.start_ns)).toISOString()],
-  ...[secondsOfNs(run.duration_ns), run.busy_seconds, run.queue_seconds, run.jobs, run.jobs_failed],
+  ...[run.trigger, run.user, new Date(toMilliseconds(run.start_ns)).toISOString()],
+  ...[toSeconds(run.duration_ns), run.busy_seconds, run.queue_seconds, run.jobs, run.jobs_failed],
   run.failed_jobs.join(' '),
 ]

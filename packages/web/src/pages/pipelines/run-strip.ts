@@ -1,6 +1,6 @@
 import type { Bucket, PipelineRun } from '../../api/answers.ts'
 import { type Meaning, statusWord } from '../../components/status-words.ts'
-import { millisecondsOf } from '../../components/time.ts'
+import { toMilliseconds } from '../../components/time.ts'
 
 /** A mark of the strip above the table: one run. Failures have a cap, so that they are not known by colour alone. */
 export interface Mark {
@@ -60,7 +60,7 @@ export function runBars(
 ): readonly Bar[] {
   const most = Math.max(1, ...buckets.map(({ runs }) => runs))
   const placeOf = (ns: string) => {
-    const share = (millisecondsOf(ns) - sinceMs) / Math.max(1, untilMs - sinceMs)
+    const share = (toMilliseconds(ns) - sinceMs) / Math.max(1, untilMs - sinceMs)
     return Math.min(1, Math.max(0, share)) * STRIP_WIDTH
   }
   return buckets.flatMap(({ start_ns, end_ns, runs, failed }) => {

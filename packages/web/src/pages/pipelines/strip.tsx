@@ -1,7 +1,7 @@
 import type { Insights, PipelineRun } from '../../api/answers.ts'
 import { durationText } from '../../components/duration.ts'
 import { numberText } from '../../components/text.tsx'
-import { localText, millisecondsOf } from '../../components/time.ts'
+import { localText, toMilliseconds } from '../../components/time.ts'
 import { MARK_WIDTH, runBars, runStrip, STRIP_HEIGHT, STRIP_WIDTH, stripLabels } from './run-strip.ts'
 
 interface StripProps {
@@ -96,5 +96,5 @@ function Bars({ counts, sinceMs, untilMs }: Drawn & { readonly counts: Insights 
 /** Returns the length of the intervals in words: `per 6 h`. */
 function intervalOf({ buckets: [first] }: Insights): string {
   if (first === undefined) return 'by time'
-  return `per ${durationText((millisecondsOf(first.end_ns) - millisecondsOf(first.start_ns)) / 1000)}`
+  return `per ${durationText((toMilliseconds(first.end_ns) - toMilliseconds(first.start_ns)) / 1000)}`
 }

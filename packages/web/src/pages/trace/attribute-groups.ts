@@ -1,4 +1,4 @@
-import { textOfValue, type WireAttribute } from '../../api/otlp-json.ts'
+import { toValueText, type WireAttribute } from '../../api/otlp-json.ts'
 
 /** Attributes under one heading. */
 export interface AttributeGroup {
@@ -39,10 +39,10 @@ export function attributeGroups(
   for (const attribute of own) {
     const key = String(attribute.key ?? '')
     const title = hasPipeline && LEGACY.test(key) ? LEGACY_GROUP : groups.find(([, pattern]) => pattern.test(key))?.[0]
-    byTitle.get(title ?? OTHER)!.push({ key, text: textOfValue(attribute.value) })
+    byTitle.get(title ?? OTHER)!.push({ key, text: toValueText(attribute.value) })
   }
   for (const { key, value } of resource)
-    byTitle.get(RESOURCE_GROUP)!.push({ key: String(key ?? ''), text: textOfValue(value) })
+    byTitle.get(RESOURCE_GROUP)!.push({ key: String(key ?? ''), text: toValueText(value) })
   const wanted = filter.trim().toLowerCase()
   const isWanted = ({ key, text }: Attribute) =>
     wanted === '' || key.toLowerCase().includes(wanted) || text.toLowerCase().includes(wanted)

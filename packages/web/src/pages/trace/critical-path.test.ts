@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { criticalPath } from './critical-path.ts'
-import { jobSpan, largePipeline, pipelineSpan, treeOfFixtures, treeOfSpans, wireSpan } from './trace-model.harness.ts'
+import {
+  createSpanTree,
+  jobSpan,
+  largePipeline,
+  pipelineSpan,
+  readFixtureTree,
+  wireSpan,
+} from './trace-model.harness.ts'
 import { modelTrace } from './trace-model.ts'
 import { visibleRows } from './trace-rows.ts'
 import { traceSentence } from './trace-sentence.ts'
@@ -20,7 +27,7 @@ const bridge = { 'svc.cicd.pipeline.task.kind': 'bridge' }
 
 describe('the critical path', () => {
   test('goes back from the end, each time to the job that finished last before', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       pipelineSpan('run', '', 0, 100),
       jobSpan('build', 'run', 2, 20),
       jobSpan('lint', 'run', 2, 30),
@@ -31,7 +38,7 @@ describe('the critical path', () => {
   })
 
   test('goes on inside the child pipeline of a bridge, which keeps the rest', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       pipelineSpan('run', '', 0, 50),
       jobSpan('build', 'run', 1, 5),
       jobSpan('trigger', 'run', 5, 48, bridge),
@@ -43,7 +50,7 @@ describe('the critical path', () => {
   })
 
   test('does not follow a child pipeline that the bridge did not wait for', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       pipelineSpan('run', '', 0, 50),
       jobSpan('trigger', 'run', 5, 6, bridge),
       pipelineSpan('child', 'trigger', 6, 300),
@@ -54,13 +61,13 @@ describe('the critical path', () => {
   })
 
   test('leaves out jobs that never ran, and finds jobs below stage spans', () => {
-    expect(secondsById(treeOfFixtures('failed-pipeline-with-skipped-deploy'))).toEqual({
+    expect(secondsById(readFixtureTree('failed-pipeline-with-skipped-deploy'))).toEqual({
       'RUN kiln-controller': 0,
       'job: toolchain': 17,
       'job: firmware': 208,
       'job: simulate': 340,
     })
-    const staged = treeOfSpans([
+    const staged = createSpanTree([
       pipelineSpan('run', '', 0, 9),
       wireSpan('build', 'run', 0, 5, { 'cicd.pipeline.run.id': 'run', 'cicd.pipeline.task.type': 'build' }),
       jobSpan('compile', 'build', 0, 5),
@@ -70,7 +77,7 @@ describe('the critical path', () => {
   })
 
   test('of other services gives each span the time that no child on the path covers', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       wireSpan('get', '', 0, 10),
       wireSpan('query', 'get', 1, 4),
       wireSpan('render', 'get', 5, 9),
@@ -88,7 +95,7 @@ describe('the critical path', () => {
           spans.push(jobSpan(`j${index}`, owner.spanId!, from, from + length, isBridge ? bridge : {}))
           if (isBridge) spans.push(pipelineSpan(`p${index + 1}`, `j${index}`, from, from + length))
         }
-        const exclusive = [...criticalPath(treeOfSpans(spans)).values()]
+        const exclusive = [...criticalPath(createSpanTree(spans)).values()]
         expect(Math.min(...exclusive)).toBeGreaterThanOrEqual(0)
         const total = exclusive.reduce((sum, ns) => sum + ns, 0)
         expect(total).toBeLessThanOrEqual(120e9 + 1)
@@ -108,7 +115,7 @@ describe('the critical path', () => {
           jobs.filter(({ to }) => to <= before).sort((a, b) => b.to - a.to || a.from - b.from)[0]
         for (let current = last(end); current !== undefined; current = last(current.from))
           expected += current.to - current.from
-        const path = criticalPath(treeOfSpans([pipelineSpan('p', '', 0, end), ...spans]))
+        const path = criticalPath(createSpanTree([pipelineSpan('p', '', 0, end), ...spans]))
         expect([...path.values()].reduce((sum, ns) => sum + ns, 0) / 1e9).toBeCloseTo(expected, 6)
       }),
     )
@@ -117,13 +124,13 @@ describe('the critical path', () => {
 
 describe('the first sentence', () => {
   test('says what failed and what made it slow', () => {
-    expect(sentence(treeOfFixtures('failed-pipeline-with-skipped-deploy'))).toBe(
+    expect(sentence(readFixtureTree('failed-pipeline-with-skipped-deploy'))).toBe(
       'Failed in test › simulate (script failure). It is on the slowest path: toolchain → firmware → simulate, 9m 25s of 9m 39s.',
     )
   })
 
   test('tells a failure beside the slow path, and where it is', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       pipelineSpan('run', '', 0, 100, { 'pipeline.status': 'failed' }),
       jobSpan('service', 'run', 1, 50, { ...bridge, 'job.status': 'failed', 'cicd.pipeline.task.type': 'parts' }),
       pipelineSpan('child', 'service', 2, 50, { 'pipeline.status': 'failed' }),
@@ -136,13 +143,13 @@ describe('the first sentence', () => {
   })
 
   test('says which job passed when it was tried again', () => {
-    expect(sentence(treeOfFixtures('rest-bundle-retried-attempts-and-bridges'))).toContain(
+    expect(sentence(readFixtureTree('rest-bundle-retried-attempts-and-bridges'))).toContain(
       'image passed on its second attempt.',
     )
   })
 
   test('is absent for other services', () => {
-    expect(sentence(treeOfSpans([wireSpan('get', '', 0, 10)]))).toBe('')
+    expect(sentence(createSpanTree([wireSpan('get', '', 0, 10)]))).toBe('')
   })
 })
 

@@ -1,4 +1,4 @@
-import { nanosecondsOf, textOfValue } from '../../api/otlp-json.ts'
+import { parseNanoseconds, toValueText } from '../../api/otlp-json.ts'
 import { Blank } from '../../components/page-states.tsx'
 import { Attributes } from './attributes-tab.tsx'
 import type { TraceSpan } from './trace-span.ts'
@@ -15,7 +15,7 @@ export function EventsTab({ span, baseNs }: { readonly span: TraceSpan; readonly
   return (
     <>
       {events.slice(0, MAX_EVENTS).map((event, index) => {
-        const atNs = nanosecondsOf(event.timeUnixNano)
+        const atNs = parseNanoseconds(event.timeUnixNano)
         return (
           <section key={index}>
             <h3>
@@ -25,7 +25,7 @@ export function EventsTab({ span, baseNs }: { readonly span: TraceSpan; readonly
             <Attributes
               attributes={(event.attributes ?? []).map(({ key, value }) => ({
                 key: key ?? '',
-                text: textOfValue(value),
+                text: toValueText(value),
               }))}
             />
           </section>

@@ -1,4 +1,4 @@
-import { textOfValue, type WireValue } from '../../api/otlp-json.ts'
+import { toValueText, type WireValue } from '../../api/otlp-json.ts'
 import { Blank, Failure, useDelayed } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
@@ -41,7 +41,7 @@ export function LogsTab({ logs }: { readonly logs: Resource<readonly StoredRecor
             <Time at={time_unix_nano} precision="clock" />
             <span class="body">
               {meaning === undefined ? <span class="dim">{label} </span> : <Status meaning={meaning}>{label}</Status>}{' '}
-              <LongText text={textOfValue(record.body)} />
+              <LongText text={toValueText(record.body)} />
             </span>
           </li>
         )

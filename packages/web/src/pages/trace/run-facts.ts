@@ -1,4 +1,4 @@
-import { textOfValue, type WireAttribute } from '../../api/otlp-json.ts'
+import { toValueText, type WireAttribute } from '../../api/otlp-json.ts'
 import { safeUrl, type TraceSpan } from './trace-span.ts'
 
 /** The facts that stand above the waterfall of a pipeline. */
@@ -56,7 +56,7 @@ function decoded(segment: string): string {
 function textOf(attributes: readonly WireAttribute[], names: readonly string[]): string | undefined {
   for (const name of names) {
     const isNamed = name.startsWith('*') ? (key: string) => key.endsWith(name.slice(1)) : (key: string) => key === name
-    const text = textOfValue(attributes.find(({ key }) => typeof key === 'string' && isNamed(key))?.value)
+    const text = toValueText(attributes.find(({ key }) => typeof key === 'string' && isNamed(key))?.value)
     if (text !== '') return text
   }
   return undefined

@@ -8,7 +8,7 @@ import type { Row } from './trace-rows.ts'
 import type { TraceSpan } from './trace-span.ts'
 import { durationText, laneText, nameText, reasonText, statusLooks } from './trace-text.ts'
 import type { TraceNode } from './trace-tree.ts'
-import { barOf, percentAt, rounded, type Zoom } from './zoom.ts'
+import { percentAt, rounded, toBar, type Zoom } from './zoom.ts'
 
 interface SpanRowProps {
   readonly row: Row
@@ -124,9 +124,9 @@ function Twist({ isFolded }: { readonly isFolded: boolean }) {
 }
 
 function Timeline({ span, zoom, lines, index }: SpanRowProps & { readonly span: TraceSpan }) {
-  const wait = span.queuedNs > 0 && span.executed ? barOf(span.startNs - span.queuedNs, span.startNs, zoom) : undefined
-  const run = span.executed ? barOf(span.startNs, span.endNs, zoom) : undefined
-  const none = span.executed ? undefined : barOf(span.startNs, span.startNs, zoom)
+  const wait = span.queuedNs > 0 && span.executed ? toBar(span.startNs - span.queuedNs, span.startNs, zoom) : undefined
+  const run = span.executed ? toBar(span.startNs, span.endNs, zoom) : undefined
+  const none = span.executed ? undefined : toBar(span.startNs, span.startNs, zoom)
   const why = reasonText(span)
   const at = run ?? none
   const shape = span.kind === 'pipeline' || span.kind === 'stage' ? 'pipe' : span.kind === 'bridge' ? 'bridge' : ''

@@ -4,13 +4,13 @@ import { criticalPath } from './critical-path.ts'
 import { flowLines, indexFlow } from './flow.ts'
 import { minimapShapes } from './minimap-shape.ts'
 import { runFacts } from './run-facts.ts'
-import { largePipeline, treeOfFixtures, treeOfSpans } from './trace-model.harness.ts'
+import { createSpanTree, largePipeline, readFixtureTree } from './trace-model.harness.ts'
 import { visibleRows } from './trace-rows.ts'
 
 const everything = { folded: new Set<string>(), search: '', failedOnly: false }
 
 test('lines join the rows of the critical path, and attempts of a job', () => {
-  const tree = treeOfFixtures('rest-bundle-retried-attempts-and-bridges')
+  const tree = readFixtureTree('rest-bundle-retried-attempts-and-bridges')
   const rows = visibleRows(tree, everything)
   const lines = flowLines(tree, criticalPath(tree), rows, true)
   expect(lines.map(({ kind, firstRow, lastRow, atNs }) => [kind, firstRow, lastRow, atNs / 1e9])).toEqual([
@@ -24,7 +24,7 @@ test('lines join the rows of the critical path, and attempts of a job', () => {
 })
 
 test('the minimap of any trace has a bounded number of bars', () => {
-  const tree = treeOfSpans(largePipeline(10_000))
+  const tree = createSpanTree(largePipeline(10_000))
   const shapes = minimapShapes(tree, criticalPath(tree))
   const bars = shapes.reduce((sum, { path }) => sum + path.split('M').length - 1, 0)
   expect(new Set(shapes.map(({ meaning }) => meaning))).toEqual(new Set(['passed', 'failed']))
@@ -33,7 +33,7 @@ test('the minimap of any trace has a bounded number of bars', () => {
 })
 
 test('attributes are grouped, and those that repeat others come apart', () => {
-  const { roots } = treeOfFixtures('failed-pipeline-with-skipped-deploy')
+  const { roots } = readFixtureTree('failed-pipeline-with-skipped-deploy')
   const { span } = roots[0]!.children.find(({ span: { name } }) => name === 'job: simulate')!
   const groups = attributeGroups(span.wire.attributes!, span.resource)
   expect(groups.map(({ title }) => title)).toEqual(['Why it failed', 'Runner', 'Task', LEGACY_GROUP, RESOURCE_GROUP])
@@ -46,7 +46,7 @@ test('attributes are grouped, and those that repeat others come apart', () => {
 })
 
 test('the facts of a run come from its pipeline span and its resource', () => {
-  const { roots } = treeOfFixtures('failed-pipeline-with-skipped-deploy')
+  const { roots } = readFixtureTree('failed-pipeline-with-skipped-deploy')
   expect(runFacts(roots[0]!.span)).toEqual({
     title: 'kiln-controller #88412',
     project: 'ceramics/firmware/kiln-controller',

@@ -6,14 +6,15 @@ import { buildTree, type TraceTree } from './trace-tree.ts'
 const golden = new URL('../../../../../fixtures/golden/', import.meta.url)
 
 /** Returns the tree of what the converter wrote for some fixtures. */
-export function treeOfFixtures(...names: readonly string[]): TraceTree {
+export function readFixtureTree(...names: readonly string[]): TraceTree {
   const files = names.map((name) => JSON.parse(readFileSync(new URL(`${name}.traces.json`, golden), 'utf8')))
-  return treeOf(files.flatMap(({ resourceSpans }): WireResourceSpans[] => resourceSpans))
+  return createTree(files.flatMap(({ resourceSpans }): WireResourceSpans[] => resourceSpans))
 }
 
-export const treeOf = (resourceSpans: readonly WireResourceSpans[]): TraceTree => buildTree(readSpans(resourceSpans))
+export const createTree = (resourceSpans: readonly WireResourceSpans[]): TraceTree =>
+  buildTree(readSpans(resourceSpans))
 
-export const treeOfSpans = (spans: readonly WireSpan[]): TraceTree => treeOf([{ scopeSpans: [{ spans }] }])
+export const createSpanTree = (spans: readonly WireSpan[]): TraceTree => createTree([{ scopeSpans: [{ spans }] }])
 
 /** Returns a span that lasts from one second to another, counted from a time in 2025. */
 export function wireSpan(id: string, parentSpanId: string, fromS: number, toS: number, attributes = {}): WireSpan {

@@ -1,8 +1,8 @@
 import {
-  listOfValue,
-  nanosecondsOf,
-  numberOfValue,
-  textOfValue,
+  parseNanoseconds,
+  toNumber,
+  toTextList,
+  toValueText,
   type WireAttribute,
   type WireResourceSpans,
   type WireSpan,
@@ -156,13 +156,13 @@ export function readSpans(resourceSpans: readonly WireResourceSpans[]): SpanSet 
   let baseNs: bigint | undefined
   for (const { resource, scopeSpans } of resourceSpans) {
     const attributes = resource?.attributes ?? []
-    const service = textOfValue(attributes.find(({ key }) => key === 'service.name')?.value)
+    const service = toValueText(attributes.find(({ key }) => key === 'service.name')?.value)
     for (const scope of scopeSpans ?? []) {
       for (const wire of scope.spans ?? []) {
         const id = wire.spanId
         if (typeof id !== 'string' || id === '') continue
-        const given = nanosecondsOf(wire.endTimeUnixNano)
-        const startNs = nanosecondsOf(wire.startTimeUnixNano) ?? given ?? 0n
+        const given = parseNanoseconds(wire.endTimeUnixNano)
+        const startNs = parseNanoseconds(wire.startTimeUnixNano) ?? given ?? 0n
         const endNs = given === undefined || given < startNs ? startNs : given
         const known = found.get(id)
         if (known !== undefined && known.endNs >= endNs) continue
@@ -185,8 +185,8 @@ function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigi
   const found = values as Read
   const kind = kindOf(found)
   const status = statusOf(found, wire, kind)
-  const queued = numberOfValue(found.queued) ?? 0
-  const reason = textOfValue(found.reason) || textOfValue(found.errorType)
+  const queued = toNumber(found.queued) ?? 0
+  const reason = toValueText(found.reason) || toValueText(found.errorType)
   return {
     id: wire.spanId!,
     parentId: typeof wire.parentSpanId === 'string' ? wire.parentSpanId : '',
@@ -197,16 +197,16 @@ function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigi
     startNs: startNs === 0n ? 0 : Number(startNs - baseNs),
     endNs: endNs === 0n ? 0 : Number(endNs - baseNs),
     executed: found.executed?.boolValue !== false && !(endNs <= startNs && neverRan.has(status)),
-    stage: textOfValue(found.stage) || undefined,
-    stages: listOfValue(found.stages) ?? [],
+    stage: toValueText(found.stage) || undefined,
+    stages: toTextList(found.stages) ?? [],
     queuedNs: queued > 0 ? Math.round(queued * NS_PER_SECOND) : 0,
     reason: reason === '' || reason === '_OTHER' ? undefined : reason.replaceAll('_', ' '),
-    attempt: numberOfValue(found.attempt),
-    runId: textOfValue(found.taskId) || textOfValue(found.pipelineId) || undefined,
-    worker: textOfValue(found.worker) || undefined,
+    attempt: toNumber(found.attempt),
+    runId: toValueText(found.taskId) || toValueText(found.pipelineId) || undefined,
+    worker: toValueText(found.worker) || undefined,
     // Only the page's head and the selected span have a link, and checking a URL takes long.
     get url() {
-      return safeUrl(textOfValue(found.taskUrl) || textOfValue(found.runUrl))
+      return safeUrl(toValueText(found.taskUrl) || toValueText(found.runUrl))
     },
     wire,
     resource,
@@ -215,14 +215,14 @@ function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigi
 
 function kindOf(found: Read): SpanKind {
   if (found.taskId !== undefined || found.taskName !== undefined)
-    return textOfValue(found.taskKind) === 'bridge' ? 'bridge' : 'job'
+    return toValueText(found.taskKind) === 'bridge' ? 'bridge' : 'job'
   if (found.pipelineId === undefined && found.pipelineName === undefined) return 'span'
   // A stage span names its stage and its pipeline, but no task.
   return found.stage === undefined ? 'pipeline' : 'stage'
 }
 
 function statusOf(found: Read, wire: WireSpan, kind: SpanKind): SpanStatus {
-  const word = textOfValue(found.status) || textOfValue(found.result) || textOfValue(found.state)
+  const word = toValueText(found.status) || toValueText(found.result) || toValueText(found.state)
   const known = statusByWord.get(word)
   if (kind === 'stage' || kind === 'span')
     return wire.status?.code === ERROR ? 'failed' : kind === 'stage' ? 'success' : 'none'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jobSpan, pipelineSpan, treeOfFixtures, treeOfSpans, wireSpan } from './trace-model.harness.ts'
+import { createSpanTree, jobSpan, pipelineSpan, readFixtureTree, wireSpan } from './trace-model.harness.ts'
 import { nextFailure, visibleRows } from './trace-rows.ts'
 import { isBelow, safeUrl } from './trace-span.ts'
 import { laneText } from './trace-text.ts'
@@ -21,7 +21,7 @@ const outline = (tree: TraceTree, search = '') =>
 
 describe('the rows of a pipeline', () => {
   test('stages are in the declared order, and child pipelines under their bridges', () => {
-    expect(outline(treeOfFixtures('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges'))).toEqual([
+    expect(outline(readFixtureTree('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges'))).toEqual([
       '1 RUN Braukessel Überwachung success',
       '2 job: image success [build, 1 job]',
       '2 job: kessel-sued success [triggers, 2 jobs]',
@@ -35,7 +35,7 @@ describe('the rows of a pipeline', () => {
   })
 
   test('attempts of a job are neighbours and numbered', () => {
-    expect(outline(treeOfFixtures('rest-bundle-retried-attempts-and-bridges'))).toEqual([
+    expect(outline(readFixtureTree('rest-bundle-retried-attempts-and-bridges'))).toEqual([
       '1 RUN Braukessel Überwachung success',
       '2 job: image failed [build, 1 job, 2 attempts] 1/2',
       '2 job: image success 2/2',
@@ -46,19 +46,19 @@ describe('the rows of a pipeline', () => {
   })
 
   test('jobs that never ran keep their stage', () => {
-    expect(outline(treeOfFixtures('failed-pipeline-with-skipped-deploy')).at(-1)).toBe(
+    expect(outline(readFixtureTree('failed-pipeline-with-skipped-deploy')).at(-1)).toBe(
       '2 job: flash-bench skipped [deploy, 1 job]',
     )
-    expect(outline(treeOfFixtures('canceled-pipeline'))).toContain('2 job: links canceled')
+    expect(outline(readFixtureTree('canceled-pipeline'))).toContain('2 job: links canceled')
   })
 
   test('a child pipeline without its bridge is a root', () => {
-    const { roots } = treeOfFixtures('child-pipeline-of-a-bridge')
+    const { roots } = readFixtureTree('child-pipeline-of-a-bridge')
     expect(roots.map(({ span, level }) => [span.kind, level])).toEqual([['pipeline', 1]])
   })
 
   test('queue time and reasons come from attributes', () => {
-    const tree = treeOfFixtures('failed-pipeline-with-skipped-deploy')
+    const tree = readFixtureTree('failed-pipeline-with-skipped-deploy')
     const job = spansOf(tree).find(({ span }) => span.name === 'job: simulate')!
     expect(job.span).toMatchObject({
       queuedNs: 2.023e9,
@@ -71,7 +71,7 @@ describe('the rows of a pipeline', () => {
 })
 
 describe('search, folding and failures', () => {
-  const tree = treeOfFixtures('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges')
+  const tree = readFixtureTree('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges')
 
   test('a search keeps what it finds and the rows above it', () => {
     expect(outline(tree, 'SUDHAUS')).toEqual([
@@ -89,7 +89,7 @@ describe('search, folding and failures', () => {
   })
 
   test('the next failure wraps around, and passes over pipelines and allowed failures', () => {
-    const failed = treeOfFixtures('rest-bundle-retried-attempts-and-bridges')
+    const failed = readFixtureTree('rest-bundle-retried-attempts-and-bridges')
     const first = nextFailure(failed, undefined)
     expect(first?.span.name).toBe('job: image')
     expect(nextFailure(failed, first!.span.id)).toBe(first)
@@ -99,13 +99,17 @@ describe('search, folding and failures', () => {
 
 describe('spans of any service', () => {
   test('orphans and spans with clocks that differ have their place', () => {
-    const tree = treeOfSpans([wireSpan('a', '', 5, 9), wireSpan('early', 'a', 1, 3), wireSpan('orphan', 'gone', 6, 7)])
+    const tree = createSpanTree([
+      wireSpan('a', '', 5, 9),
+      wireSpan('early', 'a', 1, 3),
+      wireSpan('orphan', 'gone', 6, 7),
+    ])
     expect(outline(tree)).toEqual(['1 a none', '2 early none', '1 orphan none'])
     expect(tree.durationNs).toBe(8e9)
   })
 
   test('times that are absent, reversed or no numbers do not reach the rows', () => {
-    const tree = treeOfSpans([
+    const tree = createSpanTree([
       { spanId: 'a', startTimeUnixNano: '1750000000000000000', endTimeUnixNano: '5' },
       { spanId: 'b', startTimeUnixNano: 'soon', endTimeUnixNano: '1750000001000000000' },
       { spanId: 'c' },
@@ -132,7 +136,7 @@ describe('spans of any service', () => {
     fc.assert(
       fc.property(fc.array(span, { maxLength: 40 }), (drafts) => {
         const make = [wireSpan, pipelineSpan, jobSpan]
-        const tree = treeOfSpans(drafts.map((d) => make[d.kind]!(d.id, d.parent, d.from, d.from + d.length)))
+        const tree = createSpanTree(drafts.map((d) => make[d.kind]!(d.id, d.parent, d.from, d.from + d.length)))
         const shown = spansOf(tree).map((node) => node.span.id)
         expect(shown.toSorted()).toEqual([...new Set(drafts.map(({ id }) => id))].toSorted())
         for (const node of tree.nodes.values()) expect(node.level).toBe((node.parent?.level ?? 0) + 1)
@@ -144,7 +148,7 @@ describe('spans of any service', () => {
     const spans = Array.from({ length: 10_000 }, (_, index) =>
       wireSpan(`s${index}`, index ? `s${index - 1}` : '', index, 10_000),
     )
-    expect(spansOf(treeOfSpans(spans)).at(-1)?.level).toBe(10_000)
+    expect(spansOf(createSpanTree(spans)).at(-1)?.level).toBe(10_000)
   })
 })
 
@@ -175,7 +179,7 @@ test.each([
 })
 
 test('the filter for failures keeps the failed spans and the rows above them, folded ones included', () => {
-  const tree = treeOfFixtures('failed-pipeline-with-skipped-deploy')
+  const tree = readFixtureTree('failed-pipeline-with-skipped-deploy')
   const run = tree.roots[0]!.span.id
   const { rows, found } = visibleRows(tree, { folded: new Set([run]), search: '', failedOnly: true })
   expect(rows.map(({ node: { span } }) => [span.name.replace(/^RUN.*/, 'run'), span.status])).toEqual([

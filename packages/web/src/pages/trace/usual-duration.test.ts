@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Comparison, JobDifference, MedianRun } from '../../api/answers.ts'
-import { jobSpan, pipelineSpan, treeOfFixtures, treeOfSpans } from './trace-model.harness.ts'
+import { createSpanTree, jobSpan, pipelineSpan, readFixtureTree } from './trace-model.harness.ts'
 import { hasUsualDuration, usualDuration } from './usual-duration.ts'
 
 const median: MedianRun = {
@@ -38,7 +38,7 @@ const compared = (...jobs: readonly JobDifference[]): Comparison => ({
 const longJob = { 'cicd.pipeline.task.name': 'unit', 'job.status': 'success' }
 
 const nodeOf = (id: string, seconds: number, more: object = longJob) =>
-  treeOfSpans([pipelineSpan('run', '', 0, 130), jobSpan(id, 'run', 0, seconds, more)]).nodes.get(id)!
+  createSpanTree([pipelineSpan('run', '', 0, 130), jobSpan(id, 'run', 0, seconds, more)]).nodes.get(id)!
 
 test.each([
   ['longer', 20, 11, 9],
@@ -74,7 +74,7 @@ test('a job that the median does not have, or that is compared with another run,
 })
 
 test('only the root pipeline and its jobs have a usual duration', () => {
-  const tree = treeOfFixtures('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges')
+  const tree = readFixtureTree('child-pipeline-of-a-bridge', 'parent-pipeline-with-bridges')
   const named = [...tree.nodes.values()].filter(hasUsualDuration).map(({ span }) => span.name)
   expect(named.toSorted()).toEqual([
     'RUN Braukessel Überwachung',

@@ -1,5 +1,5 @@
 import type { Comparison } from '../../api/answers.ts'
-import { textOfValue } from '../../api/otlp-json.ts'
+import { toValueText } from '../../api/otlp-json.ts'
 import { shortName } from './trace-text.ts'
 import type { TraceNode } from './trace-tree.ts'
 
@@ -46,6 +46,6 @@ export function usualDuration({ b, jobs }: Comparison, node: TraceNode): UsualDu
 
 /** Returns the name by which runs are compared: the attribute of the job, else the name of its span. */
 function jobName({ span }: TraceNode): string {
-  const attribute = (key: string) => textOfValue(span.wire.attributes?.find((each) => each.key === key)?.value)
+  const attribute = (key: string) => toValueText(span.wire.attributes?.find((each) => each.key === key)?.value)
   return attribute('cicd.pipeline.task.name') || attribute('job.name') || shortName(span)
 }

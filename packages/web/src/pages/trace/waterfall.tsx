@@ -13,7 +13,7 @@ import type { TraceModel } from './trace-model.ts'
 import { nextFailure, unfoldTo, visibleRows } from './trace-rows.ts'
 import type { TraceNode } from './trace-tree.ts'
 import { useNarrow } from './use-narrow.ts'
-import { panZoom, readZoom, scaleZoom, ticksOf, wholeTrace, type Zoom, zoomText } from './zoom.ts'
+import { panZoom, readZoom, scaleZoom, toTicks, wholeTrace, type Zoom, zoomText } from './zoom.ts'
 
 interface WaterfallProps {
   readonly model: TraceModel
@@ -49,7 +49,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     const [plain, lane] = isNarrow ? [ROW.narrow, ROW.narrowLane] : [ROW.wide, ROW.wideLane]
     return (index: number) => (rows.rows[index]?.startsLane ? lane : plain)
   }, [rows, isNarrow])
-  const ticks = useMemo(() => ticksOf({ fromNs: zoom.fromNs, toNs: zoom.toNs }), [zoom.fromNs, zoom.toNs])
+  const ticks = useMemo(() => toTicks({ fromNs: zoom.fromNs, toNs: zoom.toNs }), [zoom.fromNs, zoom.toNs])
 
   const activeIndex = (activeId === undefined ? undefined : rows.indexById.get(activeId)) ?? 0
   const setZoom = (next: Zoom) => setQuery({ zoom: zoomText(next, tree.durationNs) }, { replace: true })
@@ -266,7 +266,7 @@ function bindingsOf(latest: { readonly current: Readonly<Record<string, () => vo
   ]
 }
 
-function Header({ ticks }: { readonly ticks: ReturnType<typeof ticksOf> }) {
+function Header({ ticks }: { readonly ticks: ReturnType<typeof toTicks> }) {
   return (
     <div role="row" class="shead" aria-rowindex={1}>
       <div role="columnheader">Span</div>

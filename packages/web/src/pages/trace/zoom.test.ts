@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { barOf, clampZoom, panZoom, readZoom, scaleZoom, ticksOf, wholeTrace, zoomText } from './zoom.ts'
+import { clampZoom, panZoom, readZoom, scaleZoom, toBar, toTicks, wholeTrace, zoomText } from './zoom.ts'
 
 const durationNs = 262e9
 
@@ -29,7 +29,7 @@ test('every zoom lies within the trace, and its address gives it back', () => {
           expect(zoom.toNs).toBeLessThanOrEqual(wholeTrace(length).toNs + 0.01)
           const again = readZoom(zoomText(zoom, length), length)
           expect(Math.abs(again.fromNs - zoom.fromNs)).toBeLessThan(1_001)
-          expect(ticksOf(zoom).labels.length).toBeLessThanOrEqual(7)
+          expect(toTicks(zoom).labels.length).toBeLessThanOrEqual(7)
         }
       },
     ),
@@ -37,7 +37,7 @@ test('every zoom lies within the trace, and its address gives it back', () => {
 })
 
 test('labels stand at round times', () => {
-  const texts = (fromNs: number, toNs: number) => ticksOf({ fromNs, toNs }).labels.map(({ text }) => text)
+  const texts = (fromNs: number, toNs: number) => toTicks({ fromNs, toNs }).labels.map(({ text }) => text)
   expect(texts(0, durationNs)).toEqual(['0', '1m', '2m', '3m', '4m'])
   expect(texts(17e9, 60e9)).toEqual(['20 s', '30 s', '40 s', '50 s', '1m'])
   expect(texts(0, 5_000_000)).toEqual(['0', '1 ms', '2 ms', '3 ms', '4 ms', '5 ms'])
@@ -46,8 +46,8 @@ test('labels stand at round times', () => {
 
 test('bars are cut at the edges of the zoom', () => {
   const zoom = { fromNs: 100, toNs: 200 }
-  expect(barOf(150, 175, zoom)).toEqual({ x: 50, w: 25 })
-  expect(barOf(0, 1e9, zoom)).toEqual({ x: -1, w: 102 })
-  expect(barOf(0, 50, zoom)).toBeUndefined()
-  expect(barOf(300, 400, zoom)).toBeUndefined()
+  expect(toBar(150, 175, zoom)).toEqual({ x: 50, w: 25 })
+  expect(toBar(0, 1e9, zoom)).toEqual({ x: -1, w: 102 })
+  expect(toBar(0, 50, zoom)).toBeUndefined()
+  expect(toBar(300, 400, zoom)).toBeUndefined()
 })

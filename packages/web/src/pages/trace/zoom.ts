@@ -63,7 +63,7 @@ export function panZoom({ fromNs, toNs }: Zoom, share: number, durationNs: numbe
 export const percentAt = (ns: number, { fromNs, toNs }: Zoom): number => ((ns - fromNs) / (toNs - fromNs)) * 100
 
 /** A bar on the timeline in percent, cut at its edges; `undefined` if it lies outside the zoom. */
-export function barOf(
+export function toBar(
   startNs: number,
   endNs: number,
   zoom: Zoom,
@@ -90,7 +90,7 @@ const MINUTE = 60
 const HOUR = 3_600
 
 /** Returns labels at round times, at most six. */
-export function ticksOf(zoom: Zoom): Ticks {
+export function toTicks(zoom: Zoom): Ticks {
   const stepNs = stepOf((zoom.toNs - zoom.fromNs) / MAX_LABELS)
   const labels: Ticks['labels'][number][] = []
   for (let index = Math.ceil(zoom.fromNs / stepNs); index * stepNs <= zoom.toNs; index += 1) {

@@ -6,16 +6,16 @@ import { DataTable } from '../../components/data-table.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
-import { rangeOf } from '../../components/range.ts'
+import { parseRange } from '../../components/range.ts'
 import { RangeControl } from '../../components/range-control.tsx'
 import { type PagedList, usePagedList, useResource } from '../../components/resource.ts'
 import { Scroll } from '../../components/scroll.tsx'
 import { numberText } from '../../components/text.tsx'
-import { millisecondsOf } from '../../components/time.ts'
+import { toMilliseconds } from '../../components/time.ts'
 import { place } from '../../location.ts'
 import { Scatter } from './scatter.tsx'
 import { traceColumns, traceSeconds } from './trace-columns.tsx'
-import { attributeConditions, nanosecondsOfText } from './trace-filters.ts'
+import { attributeConditions, parseDuration } from './trace-filters.ts'
 import { traceErrors, traceName } from './trace-words.ts'
 
 const PAGE_SIZE = 100
@@ -29,11 +29,11 @@ export default function TracesPage() {
   const traces = usePagedList<TraceSummary>(key, (cursor, signal) =>
     listTraces(
       {
-        ...rangeOf(query, Date.now()).query,
+        ...parseRange(query, Date.now()).query,
         service: filters.service,
         status: filters.status,
         attribute: attributeConditions(filters.attribute ?? null),
-        min_duration_ns: nanosecondsOfText(filters.longer ?? null),
+        min_duration_ns: parseDuration(filters.longer ?? null),
         limit: PAGE_SIZE,
         cursor,
       },
@@ -80,7 +80,7 @@ function summaryOf(traces: readonly TraceSummary[], hasMore: boolean): string {
 }
 
 function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
-  const range = rangeOf(place.value.query, nowMs.value)
+  const range = parseRange(place.value.query, nowMs.value)
   const isLong = useDelayed(traces.isLoading && traces.data === undefined)
   if (traces.data === undefined && traces.error !== undefined && !traces.isLoading) {
     return (
@@ -100,7 +100,7 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
           rows={() =>
             (traces.data ?? []).map((trace) => [
               ...[trace.trace_id, traceName(trace), trace.run?.ref, trace.services.join(' ')],
-              new Date(millisecondsOf(trace.start_time_unix_nano)).toISOString(),
+              new Date(toMilliseconds(trace.start_time_unix_nano)).toISOString(),
               ...[traceSeconds(trace), trace.spans, traceErrors(trace)],
             ])
           }

@@ -4,7 +4,7 @@ import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { gridText } from '../../components/chart-steps.ts'
 import { durationText } from '../../components/duration.ts'
 import { nowMs } from '../../components/now.ts'
-import { localText, millisecondsOf } from '../../components/time.ts'
+import { localText, toMilliseconds } from '../../components/time.ts'
 import { navigate } from '../../location.ts'
 import { traceSeconds } from './trace-columns.tsx'
 import { traceErrors, traceName } from './trace-words.ts'
@@ -23,7 +23,7 @@ export function Scatter({ traces }: { readonly traces: readonly TraceSummary[] }
         <span class="key">
           {trace === undefined
             ? 'Select a point to open its trace; failed ones are red and larger'
-            : `${traceName(trace).slice(0, 80)}, ${durationText(traceSeconds(trace))}, ${localText(millisecondsOf(trace.start_time_unix_nano), 'second', nowMs.value)}`}
+            : `${traceName(trace).slice(0, 80)}, ${durationText(traceSeconds(trace))}, ${localText(toMilliseconds(trace.start_time_unix_nano), 'second', nowMs.value)}`}
         </span>
       </h3>
       <Chart
@@ -46,7 +46,7 @@ function specOf(traces: readonly TraceSummary[]): ChartSpec {
     traces.map((trace) => (traceErrors(trace) > 0 === hasErrors ? Math.max(LEAST_SECONDS, traceSeconds(trace)) : null))
   return {
     height: 170,
-    times: traces.map(({ start_time_unix_nano }) => millisecondsOf(start_time_unix_nano)),
+    times: traces.map(({ start_time_unix_nano }) => toMilliseconds(start_time_unix_nano)),
     formatValue: gridText,
     isLogarithmic: true,
     series: [

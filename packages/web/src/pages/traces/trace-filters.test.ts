@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { attributeConditions, nanosecondsOfText } from './trace-filters.ts'
+import { attributeConditions, parseDuration } from './trace-filters.ts'
 
 test.each([
   ['1.5s', '1500000000'],
@@ -11,7 +11,7 @@ test.each([
   ['', null],
   [null, null],
 ])('%s is %s ns', (text, nanoseconds) => {
-  expect(nanosecondsOfText(text)).toBe(nanoseconds)
+  expect(parseDuration(text)).toBe(nanoseconds)
 })
 
 test('attributes are conditions joined by and', () => {

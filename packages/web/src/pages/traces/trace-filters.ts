@@ -10,7 +10,7 @@ const units: Readonly<Record<string, bigint>> = {
 }
 
 /** Returns the nanoseconds of a duration such as `1.5s`, `200 ms` or `2m`; null if the text is none. Without a unit, seconds. */
-export function nanosecondsOfText(text: string | null): string | null {
+export function parseDuration(text: string | null): string | null {
   const match = /^\s*(\d{1,9})(?:\.(\d{1,9}))?\s*(ns|us|µs|ms|s|m|min|h)?\s*$/.exec(text ?? '')
   if (match === null) return null
   const [, whole = '0', fraction = '', unit = 's'] = match
