@@ -18,6 +18,7 @@ describe('hardToRead', () => {
     ['a word', 'The server is told the end.', ['told']],
     ['a word at the start of a sentence', 'Nobody reads it.', ['Nobody']],
     ['two words', 'as so many others', ['so many']],
+    ['a phrase', 'It counts as one; meanwhile `*` stands for all.', ['counts as', 'meanwhile', 'stands for']],
     ['the start of a camelCase name', 'const whoseToken = toldNames', ['whose', 'told']],
     ['a part of a camelCase name', 'const tokenOfNobody = isTold(hash)', ['Nobody', 'Told']],
     ['a part of a snake_case name', 'sent_by_nobody, anew_read', ['nobody', 'anew']],
@@ -33,7 +34,7 @@ describe('hardToRead', () => {
     ['/**\n * With a token.\n */', 'With'],
     ['/**By id. */', 'By'],
     ['/** From a file. */', 'From'],
-    ['/** Tells whether it is read. */', 'Tells whether'],
+    ['/** Says whether it is read. */', 'Says whether'],
   ])('finds the first word of the doc comment %j', (text, found) => {
     expect(hardToRead(text)).toEqual([{ line: 1, found, kind: 'doc comment' }])
   })

@@ -11,7 +11,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const words = ['told', 'nobody', 'whoever', 'whose', 'so many', 'whom', 'anybody', 'anew', 'heeded', 'mended']
+const words = [
+  ...['told', 'nobody', 'whoever', 'whose', 'so many', 'whom', 'anybody', 'anew', 'heeded', 'mended', 'meanwhile'],
+  ...['counts as', 'count as', 'stands for', 'stand for', 'tells whether'],
+]
 
 const capitalised = words.map((word) => word[0].toUpperCase() + word.slice(1))
 /** Matches the words in prose, and as a part of a camelCase or snake_case name. */
@@ -19,7 +22,7 @@ const hardWord = new RegExp(
   `(?<![A-Za-z])(?:${[...words, ...capitalised].join('|')})(?![a-z])|(?<=[a-z])(?:${capitalised.join('|')})(?![a-z])`,
   'g',
 )
-const docComment = /\/\*\*\s*(?:\*\s*)?(For what|Of|With|By|From|What|Tells whether|Says whether)\b/g
+const docComment = /\/\*\*\s*(?:\*\s*)?(For what|Of|With|By|From|What|Says whether)\b/g
 
 const scanned = /\.(?:[cm]?[jt]sx?|md|ya?ml|sql|sh|css)$/
 const ignoredFolders = new Set(['node_modules', 'dist', '.git', '.cache', '.vite'])

@@ -69,7 +69,7 @@ are at most 2,147,483,647. Each change is an event
 
 A secret is encrypted in the database with \`secrets.key\`. \`external_pipeline_validation_service_token\` is shown as \`********\`, which
 changes nothing if it is sent back; \`asset_proxy_secret_key\` is never shown. \`ai_availability\` (\`default_on\`, \`default_off\`,
-\`never_on\`) stands for \`ai_features_enabled\` and \`lock_ai_features_enabled\`.
+\`never_on\`) represents \`ai_features_enabled\` and \`lock_ai_features_enabled\`.
 
 Booleans are \`true\`, \`t\`, \`yes\`, \`y\`, \`on\`, \`1\`, or \`false\`, \`f\`, \`no\`, \`n\`, \`off\`, \`0\`; anything else gets 400. A request may use
 GitLab's name of a setting. If the service is called \`gitlab\`, the record has these names too, and \`polling_interval_multiplier\` as text,

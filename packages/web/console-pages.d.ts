@@ -1,6 +1,6 @@
 /** A page of the console: all that is known of it without its code. */
 export interface ConsolePage {
-  /** `:name` stands for one segment. */
+  /** `:name` matches one segment. */
   readonly path: string
   readonly title: string
   /** The folder of `src/pages` with its code. */

@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, number>> = {
 }
 const statuses: Readonly<Record<string, number>> = { OK: StatusCode.OK, ERROR: StatusCode.ERROR }
 
-/** The tags that stand for other fields of a span than its attributes. */
+/** The tags that represent other fields of a span than its attributes. */
 const fieldTags: ReadonlySet<string> = new Set([
   'span.kind',
   'error',

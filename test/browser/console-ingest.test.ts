@@ -23,7 +23,7 @@ const cells = (page: Page, name: string) => cellTexts(page.getByRole('table', { 
 
 const enforcement = (page: Page) => page.getByRole('switch', { name: 'Ingest enforcement' })
 
-/** Returns what a shell prints. The gateway is in this process, so nothing may block it meanwhile. */
+/** Returns what a shell prints. The gateway is in this process, so nothing may block it in between. */
 const printed = async (script: string) => (await promisify(execFile)('bash', ['-c', script])).stdout
 
 testWithChromium('the example of a new token sends a trace, and the dialog leads to it', async (browser) => {
@@ -75,7 +75,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
   await expect.poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
   const ingestLink = (name: string) => page.getByRole('link', { name, exact: true })
-  // The two requests and the third state different services, so they count as two clients, although they have one row.
+  // The two requests and the third state different services, so they are counted as two clients, although they have one row.
   await ingestLink('Ingest 2 clients would be refused').waitFor()
   const { clients } = await callManagement<{ clients: { count: number; service_names: string[] }[] }>(
     gateway,

@@ -208,7 +208,7 @@ describe('a failing receiver', () => {
     expect(forge.server.requests.length).toBeLessThan(120)
   })
 
-  test('a refused token is reported once, and no pipeline counts as exported', async () => {
+  test('a refused token is reported once, and no pipeline is treated as exported', async () => {
     const forge = await ScriptedForge.start([{ id: 1, status: 'running' }, { id: 2 }, { id: 3 }])
     const open = new Gate()
     const server = await receiver((_, index) =>

@@ -41,7 +41,7 @@ describe('input', () => {
     expect(pipelineIdsIn(stdout)).toEqual(['1', '2'])
   })
 
-  test('a directory stands for its JSON and NDJSON, sorted', async () => {
+  test('a directory represents its JSON and NDJSON, sorted', async () => {
     await using directory = await temporaryDirectory()
     await directory.file('b.ndjson', ndjson([hookLine(3), hookLine(4)]))
     await directory.file('a.json', hookLine(2))

@@ -7,14 +7,14 @@ export interface Difference {
 }
 
 export interface Comparison {
-  /** The number of compared values: scalars, and attribute values, each of which counts as one. */
+  /** The number of compared values: scalars, and attribute values, each of which is counted as one. */
   readonly compared: number
   readonly differences: readonly Difference[]
 }
 
 /**
  * Compares two decoded messages value by value. A tagged value (`{ type, value }`: AnyValue, KeyValue, the value of a
- * data point) counts as one, because its type and value differ together.
+ * data point) is counted as one, because its type and value differ together.
  */
 export function compareModels(expected: unknown, actual: unknown): Comparison {
   const differences: Difference[] = []

@@ -3,7 +3,7 @@ import { caseNames, caseText } from '../fixtures.ts'
 /** The last hooks of one fixture, with ids that no other fixture has: on one instance, an id belongs to one pipeline. */
 export interface FixtureHooks {
   readonly name: string
-  /** The projects that the hooks name, by their paths or URLs; '' stands for a project without either. */
+  /** The projects that the hooks name, by their paths or URLs; '' means a project without either. */
   readonly projects: readonly string[]
   readonly hooks: readonly FixtureHook[]
 }

@@ -10,7 +10,7 @@ afterEach(() => world.close())
 
 interface Example {
   readonly method: string
-  /** The path, in which `:id` stands for an existing token or API key. */
+  /** The path, in which `:id` matches an existing token or API key. */
   readonly path: string
   readonly json?: unknown
   readonly success: number

@@ -196,7 +196,7 @@ describe('revoking', () => {
     expect(json[0]).toMatchObject({ event: 'token.revoke_refused', subject_id: id, source: '127.0.0.1' })
   })
 
-  test('A-1: expired and disabled tokens do not count as valid, and can always be revoked', async () => {
+  test('A-1: expired and disabled tokens are not treated as valid, and can always be revoked', async () => {
     const { id: ended } = await world.createToken({ expires_at: '2026-11-21T07:04:00Z' })
     const { id: disabled } = await world.createToken()
     const { id: last } = await world.createToken()

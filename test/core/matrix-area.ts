@@ -18,8 +18,8 @@ export interface MatrixArea {
 
 /**
  * The expected answers: `y` allowed, `n` forbidden, `-` not found. Each row has three words: for a private, an internal and
- * a public subject. The letters of a word stand for an anonymous caller, a signed-in user without a role, members with
- * level 5, 10, 15, 20, 25, 30, 40 and 50, and an administrator. Members of a project cannot have level 5, which counts as
+ * a public subject. The letters of a word represent an anonymous caller, a signed-in user without a role, members with
+ * level 5, 10, 15, 20, 25, 30, 40 and 50, and an administrator. Members of a project cannot have level 5, which is treated as
  * no role there.
  */
 export interface AccessRow {

@@ -266,7 +266,7 @@ describe('former names', () => {
   })
 })
 
-test('ai_availability stands for two switches', async () => {
+test('ai_availability represents two switches', async () => {
   expect(await put({ ai_availability: 'default_off' })).toMatchObject([
     200,
     { ai_availability: 'default_off', ai_features_enabled: false, lock_ai_features_enabled: false },

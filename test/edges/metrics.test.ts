@@ -169,7 +169,7 @@ describe('errors', () => {
 })
 
 describe('without a value there is no point', () => {
-  test('edge 18: a duration of 0 counts as absent for the pipeline, and as a sample for a job', () => {
+  test('edge 18: a duration of 0 is treated as absent for the pipeline, and as a sample for a job', () => {
     const run = convertFixture('e18-pipeline-duration-zero')
     expect(run.metrics['pipeline.duration_seconds']).toBeUndefined()
     expect(run.metrics['cicd.pipeline.run.duration']).toBeUndefined()
@@ -227,7 +227,7 @@ describe('without a value there is no point', () => {
   )
 })
 
-describe('bridges count as jobs', () => {
+describe('bridges are treated as jobs', () => {
   test('edge 38: a pipeline with only bridges', () => {
     const run = convertFixture('e38-only-bridges')
     expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([2n])

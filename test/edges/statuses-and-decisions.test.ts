@@ -163,7 +163,7 @@ describe('one export per pipeline', () => {
     expect(pipeline.links.map(({ spanId }) => spanId)).not.toContain(pipeline.spanId)
   })
 
-  test('edge 41: a later completion does not count as a second run', () => {
+  test('edge 41: a later completion is not counted as a second run', () => {
     const [, , second] = convertEachOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
     const { metrics } = second!.exported!
     expect(metrics['cicd.pipeline.run.count']).toBeUndefined()

@@ -59,7 +59,7 @@ describe('a missing created_at', () => {
     expect(attribute(compile!, 'job.duration')).toBe(55.5)
   })
 
-  test('edge 06: a failed job with a duration counts as executed, whatever its times', () => {
+  test('edge 06: a failed job with a duration is treated as executed, whatever its times', () => {
     const run = convertFixture('e06-created-at-absent-jobs-without-times')
     expect(attribute(run.jobs.compile!, EXECUTED)).toBeUndefined()
     expect(histogramsOf(run.metrics['job.duration_seconds']).map((point) => point.sum)).toEqual([55.5])

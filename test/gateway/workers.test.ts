@@ -113,7 +113,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     const ended = gateway.stderr.split('\n').filter((line) => line.includes('"worker.ended"'))
     expect(ended.map((line) => JSON.parse(line))).toMatchObject([{ pid: victim, signal: 'SIGKILL' }])
     for (const connection of connections) connection.close()
-    // The dead worker counts as live until it has been silent for 10 s.
+    // The dead worker is treated as live until it has been silent for 10 s.
     await expect
       .poll(async () => (await gateway.enforce(true)).propagation, { interval: 500 })
       .toEqual({ instances: INSTANCES, applied: INSTANCES })

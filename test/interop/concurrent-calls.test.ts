@@ -36,7 +36,7 @@ const AMPLE_MS = 60_000
 describeWithClients('many gRPC calls over one connection', () => {
   for (const { reader, env } of readers) {
     test.each(libraries)(
-      `X-8: each arrives once, although connections end meanwhile (${reader}, %s)`,
+      `X-8: each arrives once, although connections end in between (${reader}, %s)`,
       async (library) => {
         const upstream = await startLateUpstream(() => Math.random() * LATEST_ANSWER_MS)
         await using gateway = await startGateway(upstream, { ...env, PENSTOCK_MAX_CONNECTION_AGE_MS: '1000' })

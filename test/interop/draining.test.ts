@@ -8,7 +8,7 @@ import { CountingRelay } from './counting-relay.ts'
 import { describeWithClients } from './prepared.ts'
 import { stockClients } from './stock-clients.ts'
 
-const exportsOfEach = ['before', 'meanwhile', 'after'] as const
+const exportsOfEach = ['before', 'during', 'after'] as const
 
 describeWithClients('a draining gateway and its replacement', () => {
   test('X-15, P-27: no client has to retry, and each of its exports arrives once', async () => {
@@ -17,7 +17,7 @@ describeWithClients('a draining gateway and its replacement', () => {
     const upstream = await ScriptedServer.start(({ body }) => {
       const name = namesOfAll.find((one) => Buffer.from(body).includes(one)) ?? 'something else'
       arrived.push(name)
-      return { play: 'reply', status: 200, ...(name.endsWith('meanwhile') && { after: gate.opened }) }
+      return { play: 'reply', status: 200, ...(name.endsWith('during') && { after: gate.opened }) }
     })
     onTestFinished(() => upstream.close())
     const env = { PENSTOCK_UPSTREAM: upstream.url, PENSTOCK_DRAIN_TIMEOUT_MS: '20000' }
@@ -32,19 +32,19 @@ describeWithClients('a draining gateway and its replacement', () => {
 
     const before = await exportAll('before')
     await hasArrived('before')
-    const underWay = exportAll('meanwhile')
-    await hasArrived('meanwhile')
+    const underWay = exportAll('during')
+    await hasArrived('during')
     const stopped = leaving.stop()
     // Like a load balancer, the relay keeps open connections and sends new ones to the replacement.
     for (const { relay } of clients) relay.targetPort = staying.otlpPort
     gate.open()
-    const meanwhile = await underWay
+    const during = await underWay
     const { exitCode } = await stopped
     const after = await exportAll('after')
     await hasArrived('after')
 
     const ok = clients.map(() => ({ ok: true, error: '' }))
-    expect({ before, meanwhile, after }).toEqual({ before: ok, meanwhile: ok, after: ok })
+    expect({ before, during, after }).toEqual({ before: ok, during: ok, after: ok })
     expect(clients.map(({ id, relay }) => [id, relay.exchanges.length])).toEqual(stockClients.map(({ id }) => [id, 3]))
     expect(arrived.toSorted()).toEqual(namesOfAll.toSorted())
     expect(exitCode).toBe(0)

@@ -1,6 +1,6 @@
 /**
  * Creates an issue in a project of 10,000 watchers, and measures how long its mails take to be queued and how much longer
- * requests take meanwhile: `npm run bench:mail`. Argument: another number of watchers.
+ * requests take beside it: `npm run bench:mail`. Argument: another number of watchers.
  */
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,7 +57,7 @@ try {
   const measured = rounds.slice(1)
   const mean = (times: readonly number[]) => times.reduce((sum, time) => sum + time, 0) / times.length
   printTable([
-    ['round', 'mails', 'queued in ms', 'request alone, mean ms', 'meanwhile'],
+    ['round', 'mails', 'queued in ms', 'request alone, mean ms', 'beside the mails'],
     ...measured.map(({ queued, queuedMs, alone, beside }, index) => [
       ...[String(index + 1), String(queued), queuedMs.toFixed(0), mean(alone).toFixed(2), mean(beside).toFixed(2)],
     ]),
@@ -66,7 +66,7 @@ try {
   reportBounds(`Mails of one event to ${watchers} watchers`, [
     atMost('recipients without a mail', watchers - Math.min(...measured.map(({ queued }) => queued)), 0, '', 0),
     atMost('time until all mails are queued', median(measured.map(({ queuedMs }) => queuedMs)), MAX_QUEUED_MS, 'ms', 0),
-    atMost('requests meanwhile, of those alone', slower, MAX_SLOWER, '', 2),
+    atMost('requests beside the mails, of those alone', slower, MAX_SLOWER, '', 2),
   ])
 } finally {
   await core.stop()

@@ -65,7 +65,7 @@ try {
       what: 'p99 / slowest, while revoking',
       measured: `${revoking.beside.p99Ms.toFixed(1)} / ${revoking.beside.maxMs.toFixed(0)} ms`,
     },
-    atMost('not accepted meanwhile', revoking.notAccepted, 0, 'requests', 0),
+    atMost('not accepted in between', revoking.notAccepted, 0, 'requests', 0),
   ])
 } finally {
   await few.gateway.stop()

@@ -104,9 +104,9 @@ async function measuredWriter(): Promise<Bound[]> {
   const turnMs = await service.longestTurnMs(async () => {
     writer = await measureWriter(service)
   })
-  const { bytes, status, others, sentMeanwhile, longestWaitMs } = writer!
+  const { bytes, status, others, sentBeside, longestWaitMs } = writer!
   const what = `store: 480,000 spans in ${(bytes / 1024).toFixed(0)} KB of gzip (${status})`
-  const beside = `store: ${sentMeanwhile} small requests beside them (${[...others].join(', ')}), the longest wait`
+  const beside = `store: ${sentBeside} small requests beside them (${[...others].join(', ')}), the longest wait`
   console.log(`${what}: ${turnMs.toFixed(1)} ms; ${beside}: ${longestWaitMs.toFixed(0)} ms`)
   const wait = atMost(beside, longestWaitMs, WRITER_WAIT_MS, 'ms')
   return [

@@ -37,7 +37,7 @@ const defaultOptions = resolveOptions()
  * Returns one finished pipeline as OTLP traces, metrics and logs.
  *
  * The function is pure: the same record and options give the same output on every machine. Metrics are `per-run` points;
- * `accumulate` turns them into the other modes. `exportDecision` tells whether a record should be converted at all.
+ * `accumulate` turns them into the other modes. `exportDecision` decides whether a record should be converted at all.
  *
  * @param options from `resolveOptions`. Pass the same object every time: the plan derived from it is cached per object.
  * @throws {RecordError} if the record has no time and no receipt time

@@ -32,7 +32,7 @@ function referenceCounts(root: unknown): Counts {
 /** More than any text of these tests has. */
 const MAX_DEPTH = 200
 
-/** Returns each count as the smallest limit that is not exceeded. */
+/** Returns each count, found as the smallest limit that is not exceeded. */
 function scannedCounts(text: string): Counts {
   const bytes = Buffer.from(text)
   const smallest = (limit: JsonLimit) => {

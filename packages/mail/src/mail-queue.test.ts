@@ -138,7 +138,7 @@ test('a recipient that the server refuses for good gets no further attempt, a te
   expect(receiver.mails[1]!.to).toBe('busy@home.test')
 })
 
-test('nothing is sent to an address that was removed or confirmed meanwhile', async () => {
+test('nothing is sent to an address that was removed or confirmed in between', async () => {
   const receiver = await startReceiver()
   const queued = new MailQueue({
     core: world.core,

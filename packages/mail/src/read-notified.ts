@@ -13,7 +13,7 @@ import {
   readNoteFacts,
 } from '@penstock/core'
 
-/** Returns what a notification is about; `undefined` if it has been removed meanwhile. */
+/** Returns what a notification is about; `undefined` if it has been removed in between. */
 export async function readNotified(context: ReadContext, notification: Notification): Promise<Notified | undefined> {
   try {
     const project = await getProject(context, notification.projectId)

@@ -29,7 +29,7 @@ export type RenderTask =
 /** A piece of the result of a worker thread, small enough to be received in one turn. */
 export type RenderPart =
   | { readonly kind: 'refused'; readonly reason: MarkupErrorReason }
-  /** The references that the numbers in `html` parts stand for. */
+  /** The references that the numbers in `html` parts represent. */
   | { readonly kind: 'references'; readonly references: readonly Reference[] }
   /** HTML, and numbers in the places of references. */
   | { readonly kind: 'html'; readonly pieces: readonly (string | number)[] }

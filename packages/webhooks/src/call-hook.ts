@@ -39,7 +39,7 @@ export const RECURSIVE = 'Recursive webhook blocked'
 
 /**
  * Calls a hook once. The entry of the event log is stored before the request, so that a call is never repeated unnoticed if the
- * process ends meanwhile.
+ * process ends in between.
  */
 export async function callHook(context: HookCallContext, call: OneCall): Promise<HookCallResult> {
   const { core, sender, log } = context

@@ -157,7 +157,7 @@ test.each<{ receiver: string; write: (socket: Socket) => void; end: object }>([
   expect(call!.responseBody.length).toBeLessThanOrEqual(8 * 1_024)
 })
 
-test('the deliveries of a project that is deleted meanwhile end, and the next sweep deletes their log', async () => {
+test('the deliveries of a project that is deleted in between end, and the next sweep deletes their log', async () => {
   let isAsked = () => {}
   const asked = new Promise<void>((resolve) => {
     isAsked = resolve

@@ -79,7 +79,7 @@ export class RequestSender {
   }
 }
 
-/** Returns whether a body ended before its announced end. Bodies that are only longer than what is kept count as complete. */
+/** Returns whether a body ended before its announced end. Bodies that are only longer than what is kept are treated as complete. */
 const isCutOff = ({ truncated, body }: HttpReply): boolean => truncated && body.length < limits.keptReplyBytes
 
 export const failedCall = (reason: string, durationMs = 0): HookCallEnd => ({

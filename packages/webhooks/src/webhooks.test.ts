@@ -177,7 +177,7 @@ test('a branch filter selects pushes', async () => {
   expect(bodies.map(({ ref }) => ref)).toEqual(['refs/heads/release/1'])
 })
 
-test('a template replaces the payload; a broken one is logged and counts as a failure', async () => {
+test('a template replaces the payload; a broken one is logged and is counted as a failure', async () => {
   const hooks = await HookWorld.open()
   const { id } = await hooks.hook({
     issuesEvents: true,
@@ -194,7 +194,7 @@ test('a template replaces the payload; a broken one is logged and counts as a fa
 })
 
 describe('a hook that fails', () => {
-  test('is paused after the fourth failure, skipped meanwhile, and enabled by a successful test', async () => {
+  test('is paused after the fourth failure, skipped in between, and enabled by a successful test', async () => {
     let status = 500
     const hooks = await HookWorld.open(() => ({ play: 'reply', status, body: 'no' }))
     const { id } = await hooks.hook({ issuesEvents: true })

@@ -74,7 +74,7 @@ export class HookedProject {
     this.#db = parts.db
   }
 
-  /** Calls the API at a path after the project's. `{notes}` in it stands for the id of the newest note that was created. */
+  /** Calls the API at a path after the project's. `{notes}` in it represents the id of the newest note that was created. */
   async rest(method: string, path: string, body?: object): Promise<Json> {
     const known = path.replace(/\{(\w+)\}/g, (_, kind: string) => String(this.#newest.get(kind)))
     const answer = await call(this.#service, method, `/projects/${this.id}${known}`, body)

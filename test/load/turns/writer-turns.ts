@@ -10,7 +10,7 @@ export interface WriterMeasurement {
   readonly status: number
   /** The statuses of the small requests that another sender sent while the store wrote the large one. */
   readonly others: ReadonlySet<number>
-  readonly sentMeanwhile: number
+  readonly sentBeside: number
   /** The longest wait of a small request. */
   readonly longestWaitMs: number
   readonly bytes: number
@@ -37,13 +37,13 @@ export async function measureWriter({ otlpUrl }: ProbedService): Promise<WriterM
   })
   const others = new Set<number>()
   let longestWaitMs = 0
-  let sentMeanwhile = 0
+  let sentBeside = 0
   while (!isDone) {
     const startMs = performance.now()
     others.add(await send(requestOf(span.replace('a'.repeat(32), 'c'.repeat(32))), {}))
     longestWaitMs = Math.max(longestWaitMs, performance.now() - startMs)
-    sentMeanwhile += 1
+    sentBeside += 1
     await sleep(BETWEEN_MS)
   }
-  return { status: await large, others, sentMeanwhile, longestWaitMs, bytes: body.length }
+  return { status: await large, others, sentBeside, longestWaitMs, bytes: body.length }
 }

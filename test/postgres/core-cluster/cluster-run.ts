@@ -25,7 +25,7 @@ export interface ClusterRunResult {
   readonly seconds: number
   /** The number of kills of cores, workers and the database. */
   readonly kills: Readonly<Record<'core' | 'worker' | 'database', number>>
-  /** The answers of the cores to records and commits, by status; those that did not arrive count as 0. */
+  /** The answers of the cores to records and commits, by status; those that did not arrive are counted as 0. */
   readonly answers: Readonly<Record<number, number>>
   readonly exports: number
   readonly traces: number

@@ -6,7 +6,7 @@ import { CoreProcess } from '../../core/core-process.ts'
 import { KillablePostgres } from '../postgres-server.ts'
 import type { ExportReceiver } from './export-receiver.ts'
 
-/** A start takes half a minute on a busy machine, and fails if the database is killed meanwhile. */
+/** A start takes half a minute on a busy machine, and fails if the database is killed in between. */
 const START_AGAIN_LIMIT_MS = 600_000
 const START_LIMIT_MS = 300_000
 const START_PAUSE_MS = 250

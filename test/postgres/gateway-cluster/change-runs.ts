@@ -65,7 +65,7 @@ export async function changeRuns(
   const faults: string[] = []
   let slowestCallMs = 0
   const take = <Item>(items: Item[]): Item => items.splice(Math.floor(random() * items.length), 1)[0]!
-  /** Calls the API of a random gateway. Probes may run meanwhile. */
+  /** Calls the API of a random gateway. Probes may run in between. */
   const call = async (method: string, path: string, body?: object) => {
     const startMs = performance.now()
     const reply = await hosts[Math.floor(random() * hosts.length)]!.call(method, path, body)

@@ -7,7 +7,7 @@ import { CountingSink } from '../../gateway/counting-sink.ts'
 import { type ApiReply, ProcessGateway } from '../../gateway/process-gateway.ts'
 
 const PEPPERS = `shared:${Buffer.alloc(32, 7).toString('base64')}`
-/** A start takes half a minute on a busy machine, and fails if the database is killed meanwhile. */
+/** A start takes half a minute on a busy machine, and fails if the database is killed in between. */
 const START_AGAIN_LIMIT_MS = 600_000
 const START_PAUSE_MS = 250
 /** Probes of several tokens and loads must not wait for each other. */

@@ -29,7 +29,7 @@ const RETRY_PAUSE_MS = 250
 export class Revocations {
   readonly revoked: Revoked[] = []
   readonly acceptances: Acceptance[] = []
-  /** The answers of the API by status; those that did not arrive count as 0. */
+  /** The answers of the API by status; those that did not arrive are counted as 0. */
   readonly answers: Record<number, number> = {}
   readonly #cluster: GatewayCluster
   readonly #outages: Outages

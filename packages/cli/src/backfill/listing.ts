@@ -5,7 +5,7 @@ import { ForgeError } from './forge-error.ts'
 type Query = Parameters<Forge['page']>[1]
 
 /**
- * The number of consecutive pages without any new item after which the list counts as endless. Insertions can shift
+ * The number of consecutive pages without any new item after which the list is treated as endless. Insertions can shift
  * items by at most one page.
  */
 const MAX_STALE_PAGES = 3

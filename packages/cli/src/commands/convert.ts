@@ -21,7 +21,7 @@ const STDOUT = '-'
 const examples = `
 The input consists of pipeline hooks, job hooks, REST bundles ({ project, pipeline, jobs, bridges }) or REST jobs
 (consecutive jobs are grouped by pipeline), as one JSON value, a JSON array, or NDJSON. - is standard input; a directory
-stands for its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded. Captured requests
+means its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded. Captured requests
 ({ headers, body }) are read as their body. Hooks about other events are skipped and counted.
 
 Files are read twice, so that a pipeline finds its parent, its bridge and its job hooks in any order. Standard input is

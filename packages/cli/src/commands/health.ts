@@ -36,7 +36,7 @@ export const healthCommand: CommandDefinition = {
   },
 }
 
-/** Returns the URL that tells whether the service of these settings is ready. An address that stands for all is asked on loopback. */
+/** Returns the URL that shows whether the service of these settings is ready. An address that represents all is asked on loopback. */
 function readinessUrl(role: Role, settings: Settings): string {
   const [{ host, port }, path] =
     role === 'core' ? [settings['core.listen'], '/-/readiness'] : [settings['observability.listen'], '/readyz']

@@ -29,7 +29,7 @@ export class Acceptance {
 
   /**
    * Called when all chunks have been created. Reports each signal that is already accepted. A signal without chunks
-   * counts as accepted.
+   * is treated as accepted.
    */
   allMade(): void {
     this.#allMade = true

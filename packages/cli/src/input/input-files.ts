@@ -26,7 +26,7 @@ const compressedName = /\.gz$/i
 const recordFileName = /\.(?:json|ndjson|jsonl)(?:\.gz)?$/i
 
 /**
- * Returns the files for the arguments: `-` is standard input; a directory stands for its files `*.json`, `*.ndjson` and
+ * Returns the files for the arguments: `-` is standard input; a directory means its files `*.json`, `*.ndjson` and
  * `*.jsonl`, optionally with `.gz`, in sorted order. An abort ends the reading.
  *
  * @throws {UsageError} if a path does not exist, may not be read or is named twice

@@ -34,7 +34,7 @@ export type Reading =
 /** The signals of a record that are still to be delivered, and the callback that records their acceptance. */
 export interface Outstanding {
   readonly signals: readonly Signal[]
-  /** Called when all items of the signal have been accepted. Items that the receiver rejected count as accepted. */
+  /** Called when all items of the signal have been accepted. Items that the receiver rejected are treated as accepted. */
   accepted(signal: Signal): void
 }
 

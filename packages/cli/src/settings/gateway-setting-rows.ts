@@ -61,7 +61,7 @@ export const gatewaySettingRows = {
     'PENSTOCK_OTLP_EXTERNAL_URL',
     url('http', 'https'),
     undefined,
-    'The OTLP/HTTP base URL that senders use, such as that of a load balancer. The console shows it with each new token. Unset: the first address of `gateway.http`, with the host of the console if that stands for every interface.',
+    'The OTLP/HTTP base URL that senders use, such as that of a load balancer. The console shows it with each new token. Unset: the first address of `gateway.http`, with the host of the console if that represents every interface.',
   ),
   'gateway.tlsCertFile': row(
     'PENSTOCK_TLS_CERT_FILE',

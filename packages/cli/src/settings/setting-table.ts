@@ -61,7 +61,7 @@ export const settingTable = {
     'PENSTOCK_OBS_TRUSTED_PROXIES',
     networks,
     '',
-    'Proxies in front of this listener that are trusted to set `X-Forwarded-For`. Limits on wrong keys and the audit log then use the address of the client. Unset: none, and all clients of a proxy count as one.',
+    'Proxies in front of this listener that are trusted to set `X-Forwarded-For`. Limits on wrong keys and the audit log then use the address of the client. Unset: none, and all clients of a proxy are counted as one.',
   ),
   'observability.maxConnections': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS',

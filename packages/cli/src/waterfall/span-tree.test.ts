@@ -48,11 +48,11 @@ describe('a job without a length', () => {
       .filter((line) => line.includes('deploy'))
       .map((line) => (line.includes('–') ? 'never ran' : 'ran'))
 
-  test('the attribute of its span tells whether it ran', () => {
+  test('the attribute of its span shows whether it ran', () => {
     expect([started, neverRan].flatMap((build) => durations(build, true))).toEqual(['ran', 'never ran'])
   })
 
-  test('without our own keys it counts as never run', () => {
+  test('without our own keys it is treated as never run', () => {
     expect([started, neverRan].flatMap((build) => durations(build, false))).toEqual(['never ran', 'never ran'])
   })
 })

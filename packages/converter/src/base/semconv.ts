@@ -1,7 +1,7 @@
 /**
  * The names that the converter emits: constants of the semantic conventions, and our own names.
  *
- * `svc.` stands for the vendor namespace; `attribute-table.ts` replaces it when another one is configured.
+ * `svc.` means the vendor namespace; `attribute-table.ts` replaces it when another one is configured.
  */
 export {
   ATTR_CICD_PIPELINE_NAME,

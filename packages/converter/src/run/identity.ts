@@ -84,7 +84,7 @@ export function instanceOf(webUrl: string | undefined): string {
   return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
 }
 
-/** The prefix of instances that stand for a project. A host contains no blank, so no URL results in such an instance. */
+/** The prefix of instances that represent a project. A host contains no blank, so no URL results in such an instance. */
 export const projectInstancePrefix = 'project '
 
 /**

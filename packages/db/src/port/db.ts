@@ -9,7 +9,7 @@ export const MAX_PENDING_WRITES = 1_000
 /**
  * A database with the tables `Tables`. Every method is async, so that SQLite and PostgreSQL have the same interface.
  *
- * Inside `write`, await only queries of its own transaction: all other writers wait meanwhile, and work that runs no
+ * Inside `write`, await only queries of its own transaction: all other writers wait for it, and work that runs no
  * statement for 30 s is aborted. If a statement fails inside `write`, the work must fail too: SQLite would commit the rest,
  * but PostgreSQL rolls back such a transaction.
  */

@@ -30,7 +30,7 @@ export class SerialQueue {
     const result = this.#last.then(task).finally(() => {
       this.#unfinished -= 1
     })
-    // Without this turn, tasks that never wait would run in one go, and block all input and output meanwhile.
+    // Without this turn, tasks that never wait would run in one go, and block all input and output in between.
     this.#last = result.catch(() => {}).then(() => setImmediate())
     return result
   }

@@ -18,7 +18,7 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
   readonly #statements = new WeakMap<object, (CompiledQuery | undefined)[]>()
 
   /**
-   * @param query returns the statement; called once for each dialect and number of values, with objects that stand for the values, so it may
+   * @param query returns the statement; called once for each dialect and number of values, with objects that represent the values, so it may
    *   only pass them on to Kysely
    */
   constructor(query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>) {
@@ -65,7 +65,7 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
   }
 }
 
-/** Stands for a value while the statement is compiled. */
+/** Represents a value while the statement is compiled. */
 class Placeholder {
   readonly index: number
 

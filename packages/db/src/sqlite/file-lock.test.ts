@@ -19,7 +19,7 @@ function release(lock: FileLock): void {
 
 test('one process holds the lock, and others get its process id', () => {
   const file = newLockPath()
-  // Stands for another process that holds the lock.
+  // Represents another process that holds the lock.
   const first = new Sqlite(file).exec('pragma user_version = 4242; begin immediate')
   expect(lockFile(file)).toEqual({ kind: 'held', processId: 4_242 })
   expect(lockFile(file)).toEqual({ kind: 'held', processId: 4_242 })

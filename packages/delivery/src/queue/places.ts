@@ -4,7 +4,7 @@ export interface PlaceRules {
   /** The highest number of batches in progress: in total, and per lane. */
   readonly concurrency: number
   readonly laneConcurrency: number
-  /** How long a batch of a lane takes that counts as slow. Default: no lane is slow. */
+  /** How long a batch of a lane takes that is treated as slow. Default: no lane is slow. */
   readonly slowMs?: number
 }
 

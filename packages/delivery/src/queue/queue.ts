@@ -168,7 +168,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * Stores the progress in the caller's transaction, so that it is stored together with what it stands for. Returns `false` if
+   * Stores the progress in the caller's transaction, so that it is stored together with what it represents. Returns `false` if
    * it was stored before, or the claim is lost: the caller must then leave the rest to the other claim.
    */
   async reach(tx: Transaction<DeliveryTables>, { id, claim }: ClaimedDelivery, progress: string): Promise<boolean> {

@@ -57,7 +57,7 @@ const addressRules: readonly AddressRule[] = [
 ]
 
 /**
- * Returns why an address is not globally reachable unicast; `undefined` if it is. An IPv6 address that stands for IPv4
+ * Returns why an address is not globally reachable unicast; `undefined` if it is. An IPv6 address that represents IPv4
  * addresses is judged by these.
  */
 export function notGlobalReason(address: string): string | undefined {

@@ -26,7 +26,7 @@ function readTranslated(bytes: readonly number[]): readonly (readonly number[])[
     .map(({ at }) => at.map((index) => bytes[index]!))
 }
 
-/** The forms of IPv6 addresses that stand for IPv4 addresses, or that are reached through them. */
+/** The forms of IPv6 addresses that represent IPv4 addresses, or that are reached through them. */
 const embeddings: readonly Embedding[] = [
   // IPv4-mapped, and IPv4-translated (RFC 2765).
   { range: range('::ffff:0:0/96'), read: inLastBytes },
@@ -52,7 +52,7 @@ function isatapAddress(bytes: readonly number[]): ipaddr.IPv4 | undefined {
 }
 
 /**
- * Returns the addresses that a connection to `address` reaches: itself, or the IPv4 addresses it stands for. An ISATAP
+ * Returns the addresses that a connection to `address` reaches: itself, or the IPv4 addresses it represents. An ISATAP
  * address reaches itself and an IPv4 address. Returns an empty list for a text that is no address.
  */
 export function reachedAddresses(address: string): readonly Address[] {
@@ -66,7 +66,7 @@ export function reachedAddresses(address: string): readonly Address[] {
   return inner === undefined ? [parsed] : [parsed, inner]
 }
 
-/** Returns the address that the text stands for in the usual notation, else `undefined`. */
+/** Returns the address that the text represents in the usual notation, else `undefined`. */
 export function parseAddress(address: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address)
   return address.includes(':') && ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address) : undefined

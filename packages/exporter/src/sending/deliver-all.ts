@@ -38,7 +38,7 @@ const DEFAULT_CONCURRENCY = 4
  * A failed chunk does not affect the others, except:
  * - a 401 ends the run, because every request carries the same credential;
  * - a 403 ends its signal, because a token may be valid for traces only;
- * - a chunk that ran out of time ends its signal if no other chunk of the signal was delivered meanwhile: the receiver is
+ * - a chunk that ran out of time ends its signal if no other chunk of the signal was delivered in this time: the receiver is
  *   down, and every further chunk would take as long to fail.
  * Requests and waits in progress are then aborted. When no signal is left, the source is closed, without waiting for its
  * next chunk.

@@ -247,7 +247,7 @@ test('delivers every export that is not refused, and no chunk twice', async () =
             : []
         })
       }
-      // Equal chunks of one record count as one, because the receiver has it already.
+      // Equal chunks of one record are counted as one, because the receiver has it already.
       for (const count of accounted.values()) expect(count).toBe(1)
       for (const text of texts) expect(dead.has(text)).toBe(text.includes('!'))
     }),

@@ -157,7 +157,7 @@ class BatchRun {
       const middle = Math.ceil(group.length / 2)
       await this.#sendGroup(endpoint, group.slice(0, middle))
       await this.#sendGroup(endpoint, group.slice(middle))
-      // If the time is over, the search counts as an attempt. Returned as unsent, it would
+      // If the time is over, the search is treated as an attempt. Returned as unsent, it would
       // start from the beginning for ever.
       const { reason } = outcome
       for (const delivery of deliveries.filter((each) => !this.attempts.has(each))) {

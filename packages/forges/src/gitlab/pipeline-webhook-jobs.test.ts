@@ -81,7 +81,7 @@ describe('job fields', () => {
     expect(record.bridgesListed).toBe(true)
   })
 
-  test('edge 38: an empty list of bridges counts as listed', () => {
+  test('edge 38: an empty list of bridges is treated as listed', () => {
     expect(recordOf({ bridges: [] }).bridgesListed).toBe(true)
     expect(recordOf({ bridges: null }).bridgesListed).toBe(false)
   })

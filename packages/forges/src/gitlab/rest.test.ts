@@ -55,7 +55,7 @@ test('detailed_status is read from its label, its text, or a plain text', () => 
   expect(recordOf({ pipeline: { ...pipeline, detailed_status: 'passed' } }).detailedStatus).toBe('passed')
 })
 
-test('bridges that were not fetched do not count as listed', () => {
+test('bridges that were not fetched are not treated as listed', () => {
   expect(recordOf({ jobs: [] }).bridgesListed).toBe(false)
   expect(recordOf({ jobs: [], bridges: [] }).bridgesListed).toBe(true)
 })

@@ -9,7 +9,7 @@ import { type RunId, runIdText } from './run-id.ts'
  * - `self`: the run is not a child
  * - `parent`: the parent's root is unknown, so the parent is used
  * - `unknown`: the run is a child, but nothing names its parent, so the run itself is used
- * - `cycle`: the parents form a cycle, so the run counts as a root
+ * - `cycle`: the parents form a cycle, so the run is counted as a root
  */
 export interface Root {
   readonly id: RunId

@@ -36,7 +36,7 @@ export class Denials {
   }
 
   /**
-   * Returns `unauthenticated` for a caller that sends only a cookie of no valid session. It counts as a wrong key, but is
+   * Returns `unauthenticated` for a caller that sends only a cookie of no valid session. It is counted as a wrong key, but is
    * answered the same beyond the budget: a page must learn that its session has ended, even if others in its network guess
    * keys, and the secret of a session is too long to be guessed.
    */

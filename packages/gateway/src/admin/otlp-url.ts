@@ -9,7 +9,7 @@ export interface OtlpAddress {
   readonly isTls: boolean
 }
 
-/** These hosts stand for every interface of the machine, so senders cannot use them. */
+/** These hosts represent every interface of the machine, so senders cannot use them. */
 const anyInterface: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /**

@@ -38,7 +38,7 @@ export function setUp(settings: Partial<CoalesceSettings> = {}, upstream = new M
 
 /** Returns this number of bodies with one span each. */
 export const named = (count: number) => Array.from({ length: count }, (_, index) => traceBody([`s${index}`]))
-/** Returns the number of spans in each request to the upstream; -1 stands for a body that cannot be read. */
+/** Returns the number of spans in each request to the upstream; -1 means a body that cannot be read. */
 export const sent = (upstream: ModelUpstream) =>
   upstream.requests.map((request) => upstream.read(request)?.length ?? -1)
 

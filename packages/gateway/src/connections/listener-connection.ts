@@ -192,7 +192,7 @@ export class Connection implements Peer, ReadingHolds, SchedulableConnection {
 
   /** Returns whether the connection has an unanswered request. */
   get isBusy(): boolean {
-    // Over HTTP/1 the rest of a body is discarded after a refusal; that request counts as answered.
+    // Over HTTP/1 the rest of a body is discarded after a refusal; that request is treated as answered.
     return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
   }
 

@@ -39,7 +39,7 @@ export type FastSocket = Pick<
  *
  *     piece ──► complete head, known path, at most its own body ──► request ──► rest of its body ──► answered ──┐
  *       ▲  │                                                                                                   │
- *       │  └──► anything else ──► node:http ◄── the bytes sent meanwhile, if there are any ◄───────────────────┤
+ *       │  └──► anything else ──► node:http ◄── the bytes sent in between, if any ◄────────────────────────┤
  *       └──────────────────────────────────────────────────────────────────────────────────────────────────────┘
  */
 export class FastConnection {

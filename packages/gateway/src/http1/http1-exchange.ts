@@ -84,7 +84,7 @@ export abstract class Http1Exchange extends HttpExchange {
 }
 
 /**
- * Returns bytes as text in which each character stands for one byte (latin1). Node writes a head and a text in one piece, but a
+ * Returns bytes as text in which each character represents one byte (latin1). Node writes a head and a text in one piece, but a
  * head and bytes in two, at twice the cost.
  */
 export function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {

@@ -21,7 +21,7 @@ export class ReplyText {
   }
 
   /**
-   * Returns a reply as text in which each character stands for one byte (latin1). `isEnding`: the connection ends with this reply.
+   * Returns a reply as text in which each character represents one byte (latin1). `isEnding`: the connection ends with this reply.
    *
    * @throws {TypeError} if the value of a header has a character that is not allowed, such as a line end
    */

@@ -26,7 +26,7 @@ const REQUIRED = 1 | 2 | 4
 const AUTHORITY = 8
 const REQUIRED_OF_CONNECT = 1 | AUTHORITY
 
-/** Returns whether a value is a path; `*` stands for the server as a whole. */
+/** Returns whether a value is a path; `*` means the server as a whole. */
 const isPath = (path: string): boolean => (path.startsWith('/') || path === '*') && !path.includes(' ')
 
 /** Headers that belong to a connection of HTTP/1.1. */

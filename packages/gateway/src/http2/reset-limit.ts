@@ -4,7 +4,7 @@ const PER_MS = 33 / 1_000
 
 /**
  * Decides when a client has made too many streams end by RST_STREAM, its own or the gateway's. A stream that was reset no longer
- * counts as open, so the limit of open streams does not bound the work for such streams.
+ * is treated as open, so the limit of open streams does not bound the work for such streams.
  */
 export class ResetLimit {
   #left = BURST

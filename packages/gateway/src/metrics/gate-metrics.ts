@@ -106,7 +106,7 @@ export class GateMetrics {
     this.tokens.rejected(token, signal, nowMs)
   }
 
-  /** Counts a request that exceeded a limit. It also counts as rejected. `limit` is the `limit` of `OverLimit`. */
+  /** Counts a request that exceeded a limit. It is also counted as rejected. `limit` is the `limit` of `OverLimit`. */
   throttled(token: TokenRecord, signal: IngestSignal, limit: string, nowMs: number): void {
     this.registry.cell('otelcol_ingestauth_token_throttled', { token_id: token.id, signal, limit }).value += 1
     this.tokens.rejected(token, signal, nowMs)

@@ -7,7 +7,7 @@ interface Latin1Slicing {
 
 const { latin1Slice } = Buffer.prototype as Latin1Slicing
 
-/** Returns bytes as text in which each character stands for one byte. */
+/** Returns bytes as text in which each character represents one byte. */
 export function latin1Text(source: Uint8Array, start: number, end: number): string {
   if (latin1Slice !== undefined && !avoided['latin1-text']) return latin1Slice.call(source, start, end)
   return Buffer.from(source.buffer, source.byteOffset + start, end - start).toString('latin1')

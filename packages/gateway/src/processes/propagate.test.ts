@@ -19,10 +19,7 @@ const planeOf = (refresh: () => Promise<void>): IngestPlane =>
   ({ refresh, report: () => Promise.reject(new Error('not asked')), drain: async () => {} }) as IngestPlane
 
 /** Runs a propagation. Whenever everything sleeps, the clock advances. */
-async function propagated(
-  planes: readonly IngestPlane[],
-  meanwhile: (nowMs: number) => Promise<void> = async () => {},
-) {
+async function propagated(planes: readonly IngestPlane[], during: (nowMs: number) => Promise<void> = async () => {}) {
   const { db, clock } = gateway
   const metrics = new MetricRegistry()
   const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
@@ -34,7 +31,7 @@ async function propagated(
   while (result === undefined) {
     await Promise.race([done, clock.untilSleeping()])
     if (result !== undefined) break
-    await meanwhile(clock.nowMs() - startMs)
+    await during(clock.nowMs() - startMs)
     await clock.advance(25)
   }
   return { result: result as { instances: number; applied: number }, tookMs: clock.nowMs() - startMs, metrics }

@@ -8,7 +8,7 @@ import { currentEpoch, loadSnapshot } from '../tokens/load-snapshot.ts'
 
 /** Half of the two seconds within which a change must reach every process (T-13). */
 const POLL_MS = 1_000
-/** Frequent enough for the process to count as live; see `publishEpoch`. */
+/** Frequent enough for the process to be treated as live; see `publishEpoch`. */
 const HEARTBEAT_MS = 2_000
 
 /** Called with the mode of enforcement and the epoch at which it was read. */

@@ -107,7 +107,7 @@ export async function signIn(
   })
 }
 
-/** Returns the session with a secret, or `undefined` if it has ended or its key is not valid any more. Counts as its use. */
+/** Returns the session with a secret, or `undefined` if it has ended or its key is not valid any more. The call is a use of the session. */
 export async function findSession(
   { db, peppers, log }: SessionStore,
   secret: string,

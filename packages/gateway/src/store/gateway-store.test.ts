@@ -80,7 +80,7 @@ test('refuses an unknown enforcement mode and a second enforcement row', async (
   await expect(second).rejects.toThrow(/check/i)
 })
 
-test('T-13: an instance counts as live for 10 s after it last published its epoch', async () => {
+test('T-13: an instance is treated as live for 10 s after it last published its epoch', async () => {
   await publishEpoch(gateway.db, 'a', 1, START_MS)
   await publishEpoch(gateway.db, 'b', 1, START_MS + 5_000)
   await publishEpoch(gateway.db, 'a', 2, START_MS + 6_000)

@@ -71,7 +71,7 @@ const MOVE_LOCK = 'move'
 /**
  * Copies a plane from SQLite to PostgreSQL, and compares the rows of both. While the move is unfinished, no gateway opens the
  * target. A move that was interrupted continues after the last page that was copied; a table of which the source has changed
- * meanwhile is copied again.
+ * in between is copied again.
  *
  * @throws ConfigError if nothing was done: a gateway uses the source, or the target is in use
  * @throws MoveError if the target differs from the source in the end

@@ -39,7 +39,7 @@ describe('the last valid token', () => {
     expect((await getToken(editor, { id })).status).toBe('valid')
   })
 
-  test('A-1: expired, disabled and revoked tokens do not count as valid, and may be revoked', async () => {
+  test('A-1: expired, disabled and revoked tokens are not treated as valid, and may be revoked', async () => {
     const { id } = await createToken(editor, { name: 'last' })
     const { id: disabled } = await createToken(editor, { name: 'disabled' })
     const { id: expired } = await createToken(editor, { name: 'expired', expires_at: '2026-11-21T08:00:00Z' })

@@ -93,7 +93,7 @@ describe('network failures', () => {
     expect(server.requests.length).toBe(1)
   })
 
-  test('X-5: an aborted request closes its connection and does not count as a failure', async () => {
+  test('X-5: an aborted request closes its connection and is not counted as a failure', async () => {
     const { server, upstream, failures, metrics } = await setUp([{ play: 'silence' }])
     let abort = () => {}
     const sending = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))

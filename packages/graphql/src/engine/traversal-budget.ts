@@ -1,4 +1,4 @@
-/** Fragments are traversed at every place that spreads them. An operation that needs more steps counts as too complex. */
+/** Fragments are traversed at every place that spreads them. An operation that needs more steps is treated as too complex. */
 const MAX_STEPS = 100_000
 
 /** The error that stops measuring an operation. */

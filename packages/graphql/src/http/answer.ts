@@ -71,7 +71,7 @@ export async function answer(call: GraphqlCall): Promise<Reply> {
   } = call
   const limit = complexityLimit(caller.actor !== undefined, false)
   const count = graphqlRequest.operations.length
-  // A batch with more operations than the limit counts as too complex. Its documents are not parsed.
+  // A batch with more operations than the limit is treated as too complex. Its documents are not parsed.
   if (graphqlRequest.isBatch && count > limit) return ok(Array(count).fill({ errors: [complexityError(count, limit)] }))
   const parsed: (ParsedOperation | RejectedOperation)[] = []
   for (const operation of graphqlRequest.operations) {

@@ -51,7 +51,7 @@ export class ConnectionTable<Connection> {
   readonly #byAddress = new Map<string, Set<Connection>>()
   #generalCount = 0
 
-  /** @param isBusy tells whether a connection has a request in progress; such a connection is never evicted */
+  /** @param isBusy shows whether a connection has a request in progress; such a connection is never evicted */
   constructor(limits: ConnectionLimits, isBusy: (connection: Connection) => boolean) {
     this.#limits = limits
     this.#isBusy = isBusy

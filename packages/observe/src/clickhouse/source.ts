@@ -10,6 +10,6 @@ export interface Source {
   readonly views: ReadyViews
   readonly pipelines: PipelineSource
   nowMs(): number
-  /** Returns a function that tells whether a search that starts now has taken its time. */
+  /** Returns a function that shows whether a search that starts now has taken its time. */
   deadline(): () => boolean
 }

@@ -44,7 +44,7 @@ export type LiveRefusal = 'too_many_of_caller' | 'too_many' | 'closed'
 
 /** How long clients wait before they connect again. */
 const RETRY_MS = 3_000
-/** How much of a response waits for a slow client. Nothing is read from the store meanwhile. */
+/** How much of a response waits for a slow client. Nothing is read from the store in between. */
 const BUFFER_BYTES = 64 * 1024
 
 /**

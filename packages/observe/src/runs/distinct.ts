@@ -1,6 +1,6 @@
 import { getOrCreate } from './map-entry.ts'
 
-/** Distinct values in the order in which they were first asked for. Their indexes stand for them in columns. */
+/** Distinct values in the order in which they were first asked for. Their indexes represent them in columns. */
 export class Distinct<Value> {
   readonly values: Value[]
   readonly #indexes: Map<Value, number>

@@ -2,7 +2,7 @@ import { getOrCreate } from './map-entry.ts'
 
 /**
  * The attributes from which the columns of runs and jobs are read: those of the semantic conventions, and Penstock's own
- * in both of their forms. `svc.` stands for any vendor namespace. The first key that a span has is used.
+ * in both of their forms. `svc.` means any vendor namespace. The first key that a span has is used.
  */
 
 type Keys = readonly [string, ...string[]]
@@ -195,7 +195,7 @@ function textsIn(json: string): string[] | undefined {
 
 export type PipelineSpanKind = 'run' | 'job' | 'stage'
 
-/** Returns what a span stands for in a pipeline; `undefined` for spans that are not of a CI system. */
+/** Returns what a span represents in a pipeline; `undefined` for spans that are not of a CI system. */
 export function pipelineSpanKind(attributes: AttributeMap): PipelineSpanKind | undefined {
   if (attributes.hasAny(jobMarks)) return 'job'
   if (attributes.hasAny(jobKeys.stage)) return 'stage'

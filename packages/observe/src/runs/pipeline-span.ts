@@ -47,7 +47,7 @@ export interface SpanFields {
 
 const JOB_PREFIX = /^job: /
 
-/** The statuses of jobs that have not run, which a span of no length stands for. */
+/** The statuses of jobs that have not run, which a span of no length represents. */
 const neverRan: ReadonlySet<string> = new Set([
   'skipped',
   'created',

@@ -18,7 +18,7 @@ type Tx = Transaction<ObserveTables>
 const SLICE_MS = 60_000
 const SLICE_ROWS = 10_000
 
-/** The service id of the row that stands for the whole trace. */
+/** The service id of the row that represents the whole trace. */
 export const WHOLE_TRACE = 0
 
 export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs: number): Promise<void> {

@@ -47,7 +47,7 @@ export interface Document {
 export interface SpanDraft extends SpanFields {
   readonly context: ItemContext
   readonly statusCode: number
-  /** The run, job or stage that the span stands for; `undefined` for spans that are not of a CI system. */
+  /** The run, job or stage that the span represents; `undefined` for spans that are not of a CI system. */
   readonly pipelineSpan: PipelineSpan | undefined
   /** The hashes of its attributes. */
   readonly attributePairs: readonly number[]
@@ -139,7 +139,7 @@ export function rowsIn({ resources }: OtlpRequest): number {
 export const countRows = ({ spans, logRecords, points }: Arrival): number =>
   spans.length + logRecords.length + points.length
 
-/** How many items are serialised and parsed at a time; each point of a metric counts as one. */
+/** How many items are serialised and parsed at a time; each point of a metric is counted as one. */
 const ITEMS_PER_PART = 1_000
 
 type Item = ItemBySignal[Signal]

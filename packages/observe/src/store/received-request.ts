@@ -10,7 +10,7 @@ export interface ReceivedRequest {
   readonly encoding: Encoding
   readonly coding: ContentCoding
   readonly wire: Uint8Array
-  /** The id of the token that the request was sent with. Requests without a token count as those of one sender. */
+  /** The id of the token that the request was sent with. Requests without a token are treated as those of one sender. */
   readonly sender?: string | undefined
 }
 

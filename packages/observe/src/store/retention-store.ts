@@ -9,7 +9,7 @@ export interface Space {
   readonly freePages: number
 }
 
-/** The highest number of rows per table that one step deletes, because other writers wait meanwhile. */
+/** The highest number of rows per table that one step deletes, because other writers wait for it. */
 export const ROWS_PER_STEP = 500
 
 export async function readSpace(db: Kysely<ObserveTables>): Promise<Space> {

@@ -17,7 +17,7 @@ interface MemberReader {
 
 const compiled = new Map<Message, ObjectReader>()
 
-/** Reads a message from parsed JSON. Unknown keys are ignored, and null counts as absent. */
+/** Reads a message from parsed JSON. Unknown keys are ignored, and null is treated as absent. */
 export function modelFromJson<T>(message: Message<T>, json: unknown, budget: DecodeBudget): T {
   return objectReaderOf(message as Message)(json, budget) as T
 }

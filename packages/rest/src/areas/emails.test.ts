@@ -32,7 +32,7 @@ const call = async (method: string, path: string, json?: object, as = token) => 
 }
 const failure = (error: DomainError) => error.failure
 
-/** Returns the input of `confirmEmail` that the link in the mail stands for. */
+/** Returns the input of `confirmEmail` that the link in the mail represents. */
 async function linkOf(emailId: number) {
   const { core, clock } = server.world
   const email = (await findEmail({ db: core.db.read, nowMs: clock.nowMs() }, emailId))!

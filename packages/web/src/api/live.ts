@@ -35,7 +35,7 @@ export function useLive(query: Query | null, onNews: () => void): LiveState {
     source.addEventListener('error', () => {
       setState('connecting')
       if (source.readyState !== EventSource.CLOSED) return
-      // The stream was refused. An ordinary request tells whether the session has ended.
+      // The stream was refused. An ordinary request shows whether the session has ended.
       report()
       reopening = window.setTimeout(() => setAttempt((before) => before + 1), REOPEN_MS)
     })

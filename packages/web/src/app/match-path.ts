@@ -1,5 +1,5 @@
 /**
- * Returns the parameters of a path that matches a pattern, or undefined if it does not. `:name` in a pattern stands for one
+ * Returns the parameters of a path that matches a pattern, or undefined if it does not. `:name` in a pattern matches one
  * segment.
  */
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {

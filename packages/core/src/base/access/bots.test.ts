@@ -244,7 +244,7 @@ describe('the users that a bot sees', () => {
   })
 })
 
-test('milestones of a public project elsewhere require a sign-in, and a bot does not count as signed in there', async () => {
+test('milestones of a public project elsewhere require a sign-in, and a bot is not treated as signed in there', async () => {
   const group = elsewhere.find(({ path }) => path === 'group-public')!
   const listing = world.perform(groupBot, groupMilestones.list, { parent: group.id })
   expect(await listing.catch(failure)).toEqual(forbidden)

@@ -46,7 +46,7 @@ async function changesOf(repository: GitRepository, oid: string, limit: number):
   return changesBetween(repository, { before, after: tree }, limit)
 }
 
-/** Returns the changes between two trees; `undefined` stands for the empty tree. */
+/** Returns the changes between two trees; `undefined` means the empty tree. */
 export async function changesBetween(
   repository: GitRepository,
   trees: { readonly before: string | undefined; readonly after: string | undefined },

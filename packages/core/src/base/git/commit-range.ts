@@ -31,7 +31,7 @@ const SHARED = FROM_HEAD | FROM_START
  * both branches together, the commit with the latest committer time first. Ends when no queued commit can belong to the
  * head branch alone, and none can still turn out to descend from a commit that seems to belong to it alone.
  *
- * @param otherShas the tips of further branches, which count as merged into the other branch
+ * @param otherShas the tips of further branches, which are treated as merged into the other branch
  */
 export async function rangeOf(
   read: ReturnType<typeof cachedCommitReader>,

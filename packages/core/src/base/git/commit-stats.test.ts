@@ -43,7 +43,7 @@ function writeMany(files: number, commits: number): void {
 const list = () =>
   world.perform(undefined, listCommits, { project: open.id, refName: 'many', withStats: true, perPage: 100 })
 
-test('a request counts 2,000 files, the next one counts further, and other requests are answered meanwhile', async () => {
+test('a request counts 2,000 files, the next one counts further, and other requests are answered in between', async () => {
   writeMany(FILES, COMMITS)
   let isOver = false
   const listed = list().finally(() => {

@@ -123,7 +123,7 @@ export function tagOf(bytes: Uint8Array): TagObject {
 }
 
 /**
- * Encodes entries in Git's order: by the bytes of the names, where the name of a directory counts as ending with a
+ * Encodes entries in Git's order: by the bytes of the names, where the name of a directory is treated as ending with a
  * slash.
  */
 export function treeBytes(entries: readonly TreeEntry[]): Buffer {

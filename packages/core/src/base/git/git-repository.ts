@@ -188,7 +188,7 @@ export class WritableRepository extends GitRepository {
   writeTree = (entries: readonly TreeEntry[]): Promise<string> => this.#write('tree', treeBytes(entries))
   writeBlob = (bytes: Uint8Array): Promise<string> => this.#write('blob', bytes)
 
-  /** Writes the content of a file as a blob without holding it in memory. The file must not change meanwhile. */
+  /** Writes the content of a file as a blob without holding it in memory. The file must not change while it is read. */
   async writeBlobOfFile(path: string, size: number): Promise<string> {
     this.#storage.requireRoom()
     return this.files.addObjectOfParts('blob', { size, parts: fs.createReadStream(path) })

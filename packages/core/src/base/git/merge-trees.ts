@@ -17,7 +17,7 @@ export interface MergeLimits {
 }
 const MERGE_LIMITS: MergeLimits = { files: 1_000, bytes: 1024 * 1024 * 1024, directories: 10_000 }
 
-/** The ids of three trees; `undefined` stands for the empty tree. */
+/** The ids of three trees; `undefined` means the empty tree. */
 export interface MergedSides {
   /** The tree from which both sides started. */
   readonly base: string | undefined

@@ -8,7 +8,7 @@ export const thisProcess: string = identityOf('self') ?? ''
 
 /**
  * Returns whether the process with this identity is known to have ended. This is known only for processes of the same
- * process id namespace, because process ids of another machine or container stand for different processes here.
+ * process id namespace, because process ids of another machine or container represent different processes here.
  */
 export function hasEnded(identity: string): boolean {
   const [space, pid] = partsOf(identity)

@@ -16,7 +16,7 @@ const MAX_WAITING = 200
 export const MAX_WAIT_MS = 30_000
 const POLL_MS = 20
 export const RENEWAL_MS = 3_000
-/** A holder on another machine or in another container counts as ended if it has not renewed the lock for this long. */
+/** A holder on another machine or in another container is treated as ended if it has not renewed the lock for this long. */
 export const LEASE_MS = 15_000
 
 /** Locks of the process by repository: callers queue in order, and only the first one polls the database. */

@@ -19,7 +19,7 @@ export interface RepositoryStorage {
   charge(db: Transaction<CoreTables>, bytes: number): Promise<void>
 }
 
-/** Measures the disk space of a repository. Only for the holder of its lock, so that nothing is added meanwhile. */
+/** Measures the disk space of a repository. Only for the holder of its lock, so that nothing is added in between. */
 export const measureSpace = async (gitdir: string): Promise<number> =>
   (await objectSpace(join(gitdir, 'objects'))) + (await referencesSpace(gitdir))
 

@@ -41,7 +41,7 @@ const commit = ({ id: project }: Project) =>
   })
 /**
  * Runs `work` as a change of the repository of `tools` that changes nothing, so that the repository is locked
- * meanwhile.
+ * in between.
  */
 const changeTools = (work: () => Promise<void>) =>
   inSteps(world.core, undefined, (context) =>

@@ -31,7 +31,7 @@ export interface ParameterProblem {
 /** The failures a caller can act on. Each adapter has one table of its answers to them. */
 export type Failure =
   | { readonly code: 'parameters'; readonly problems: readonly ParameterProblem[] }
-  /** A rule of the model is violated: messages by attribute; `base` stands for the whole record. */
+  /** A rule of the model is violated: messages by attribute; `base` means the whole record. */
   | { readonly code: 'invalid'; readonly fields: Readonly<Record<string, readonly string[]>> }
   /**
    * Like `invalid`, with one message for the whole request. `needsAdministrator`: administrators may do it. `errorCode` is a

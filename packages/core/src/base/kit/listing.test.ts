@@ -215,7 +215,7 @@ test('reads many lists with one statement', async () => {
   expect(statements).toBe(2)
 })
 
-test('stops reading lists with too many rows together, and lets other work run meanwhile', async () => {
+test('stops reading lists with too many rows together, and lets other work run in between', async () => {
   const lists = (count: number) =>
     Array.from({ length: count }, () =>
       world.core.db.read

@@ -85,7 +85,7 @@ export class PageLookup<From extends keyof CoreTables, Row, Values extends reado
 
 const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage
 
-/** Returns the query of a page, with one row more, which tells whether there is a next page. */
+/** Returns the query of a page, with one row more, which shows whether there is a next page. */
 const pageQuery = <From extends keyof CoreTables, Row>(
   query: SelectQueryBuilder<CoreTables, From, Row>,
   perPage: number,
@@ -173,7 +173,7 @@ export interface KeysetColumn<Row> {
 }
 
 /**
- * Returns the page after a cursor. Rows that are added or deleted meanwhile do not shift the following pages, and every
+ * Returns the page after a cursor. Rows that are added or deleted in between do not shift the following pages, and every
  * page costs the same.
  *
  * ```ts

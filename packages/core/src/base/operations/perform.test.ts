@@ -74,7 +74,7 @@ describe('perform', () => {
     await world.core.db.write((db) => db.deleteFrom('users').where('id', '=', mira.id).execute())
     expect(await world.perform(mira, star, { project: id }).catch(failure)).toEqual({
       code: 'conflict',
-      reason: 'The user of the request was removed meanwhile',
+      reason: 'The user of the request was removed in between',
     })
   })
 

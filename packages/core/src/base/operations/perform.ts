@@ -101,7 +101,7 @@ export async function perform<Input extends InputSchema, Result>(
     // The actor is found before the transaction; everything else that a row refers to is found inside it.
     if (isBrokenReference(error) && (await isRemovedActor({ db: core.db.read }, actor))) {
       throw new DomainError(
-        { code: 'conflict', reason: 'The user of the request was removed meanwhile' },
+        { code: 'conflict', reason: 'The user of the request was removed in between' },
         { cause: error },
       )
     }

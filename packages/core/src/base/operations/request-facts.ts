@@ -31,7 +31,7 @@ interface SentFacts {
 const MAX_USER_AGENT_CHARACTERS = 1_024
 const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Returns the facts of a request. A time or a UUID that is not valid counts as missing. */
+/** Returns the facts of a request. A time or a UUID that is not valid is treated as missing. */
 export function toRequestFacts({ source, userAgent, eventUuid, ifUnmodifiedSince }: SentFacts): RequestFacts {
   const uuid = eventUuid?.trim().toLowerCase()
   return {

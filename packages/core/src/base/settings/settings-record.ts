@@ -45,7 +45,7 @@ export function recordOf(values: SettingValues, times: SettingsTimes): SettingsR
   }
 }
 
-/** Returns the availability of the assistant that its switches stand for. */
+/** Returns the availability of the assistant that its switches represent. */
 export const aiAvailabilityOf = (
   values: Pick<SettingValues, 'ai_features_enabled' | 'lock_ai_features_enabled'>,
 ): AiAvailability => {

@@ -136,7 +136,7 @@ function requireTransition({ status: former }: DeploymentRecord, status: Settabl
 
 async function shownDeployment(context: InProject, deployment: DeploymentRecord): Promise<Deployment> {
   const [shown] = await shownDeployments(context, [deployment])
-  // The environment was deleted meanwhile, and the deployment with it.
+  // The environment was deleted in between, and the deployment with it.
   if (shown === undefined) throw notFound()
   return shown
 }

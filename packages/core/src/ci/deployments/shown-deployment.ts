@@ -39,7 +39,7 @@ export async function shownDeployments(
   )
   return records.flatMap((record) => {
     const environment = environments.get(record.environmentId)
-    // The environment was deleted meanwhile, and its deployments with it.
+    // The environment was deleted in between, and its deployments with it.
     if (environment === undefined) return []
     const job = record.jobKey === undefined ? undefined : jobOf.get(record.jobKey)
     const user = record.userId === undefined ? undefined : users.get(record.userId)

@@ -52,15 +52,15 @@ test('jobs with long details are read in parts, and keep their order', async () 
   expect(characters.reduce((sum, count) => sum + count)).toBeGreaterThan(20 * 100 * 1_024)
 })
 
-/** Returns reads that call `meanwhile` once, right after the first job row has been read. */
-function readsWith(meanwhile: () => Promise<unknown>): Reads {
+/** Returns reads that call `during` once, right after the first job row has been read. */
+function readsWith(during: () => Promise<unknown>): Reads {
   let isDone = false
   return world.core.db.read.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       if (!isDone && result.rows.some((row) => 'job_id' in row)) {
         isDone = true
-        await meanwhile()
+        await during()
       }
       return result
     },

@@ -40,7 +40,7 @@ export const jobHeadQuery = (...args: Parameters<typeof jobQuery>) =>
     ])
 
 /**
- * Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted meanwhile.
+ * Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted in between.
  */
 export async function jobRowsOf({ db }: ReadContext, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
   const long = new Map<number, JobRow>()

@@ -215,7 +215,7 @@ const detail = (key: keyof JobDetails) => sql<string | null>`${details} ->> ${sq
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
 
-/** Returns the jobs with their pipelines in input order, with `undefined` for those deleted meanwhile. */
+/** Returns the jobs with their pipelines in input order, with `undefined` for those deleted in between. */
 export async function jobsOf(
   context: ReadContext,
   rows: readonly (JobRow | undefined)[],

@@ -104,7 +104,7 @@ const ifAny: readonly (readonly [status: string, has: string])[] = [
 ]
 
 /**
- * Returns the combined status of jobs. A job that is allowed to fail counts as passed if it failed, and as skipped
+ * Returns the combined status of jobs. A job that is allowed to fail is treated as passed if it failed, and as skipped
  * while it waits for a manual action.
  */
 export function outcomeOf(jobs: readonly Part[]): Outcome {

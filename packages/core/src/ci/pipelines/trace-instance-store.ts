@@ -23,7 +23,7 @@ interface TraceInstancesTable {
 
 /**
  * Returns the instance name that is hashed into the ids of a root pipeline's trace, so that each trace is written by
- * only one project. The first project that recorded the id, or named it as a root, gets `undefined`, which stands for
+ * only one project. The first project that recorded the id, or named it as a root, gets `undefined`, which means
  * the host of the core. Every other project gets a text that no other project has. The result never changes, even if
  * the project is renamed or moved.
  */

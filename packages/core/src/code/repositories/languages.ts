@@ -4,7 +4,7 @@ export interface Language {
   readonly color: string
 }
 
-/** The colour and the file name endings of each language, by name. Data formats and prose do not count as languages. */
+/** The colour and the file name endings of each language, by name. Data formats and prose are not treated as languages. */
 const table: Readonly<Record<string, readonly [color: string, ...endings: string[]]>> = {
   Assembly: ['#6E4C13', 'asm', 's'],
   C: ['#555555', 'c', 'h'],

@@ -37,7 +37,7 @@ export function matchesSearch(search: string | null | undefined, name: string): 
 }
 
 /**
- * Returns whether a name matches a pattern in which `*` stands for any characters; every other character stands for
+ * Returns whether a name matches a pattern in which `*` matches any characters; every other character represents
  * itself.
  */
 export function matchesWildcard(pattern: string, name: string): boolean {

@@ -27,10 +27,10 @@ export interface PickedCommit {
 
 const pickInput = {
   project: namespaceRef,
-  /** A branch or tag stands for its commit. */
+  /** A branch or tag represents its commit. */
   sha: revision,
   branch: z.string().min(1),
-  /** Only tells whether the change is possible. */
+  /** Only shows whether the change is possible. */
   dryRun: z.boolean().nullish(),
 }
 const message = z.string().max(MAX_MESSAGE_LENGTH).nullish()

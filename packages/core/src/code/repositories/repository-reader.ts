@@ -166,7 +166,7 @@ export class RepositoryReader {
   }
 
   /**
-   * Returns the names of the branches that match a pattern, in their order. `*` in the pattern stands for any
+   * Returns the names of the branches that match a pattern, in their order. `*` in the pattern matches any
    * characters.
    */
   async branchNames(pattern: string, offset: number, limit: number): Promise<string[]> {

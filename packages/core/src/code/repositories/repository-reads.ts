@@ -87,7 +87,7 @@ export const entriesOfTrees = unscopedBatchQuery(
 const entriesOf = (tree: RepositoryTree, type: RepositoryTreeEntry['type'] | null | undefined): EntryOfTree[] =>
   tree.entries.filter((entry) => !type || entry.type === type).map((entry) => ({ ...entry, tree }))
 
-/** Returns names of branches, in their order. `*` in the pattern stands for any characters. */
+/** Returns names of branches, in their order. `*` in the pattern matches any characters. */
 export const branchNamesOf = unscopedBatchQuery(
   {
     name: 'branchNamesOf',

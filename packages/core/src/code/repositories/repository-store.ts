@@ -33,7 +33,7 @@ export interface Push {
  *
  * @param defaultBranch becomes the project's default branch if it has none, or if the push is the first of the
  *   repository
- * @throws DomainError `not_found` if the project was removed meanwhile
+ * @throws DomainError `not_found` if the project was removed in between
  */
 export async function recordPush(
   tx: Tx,
@@ -78,7 +78,7 @@ export async function recordPush(
 }
 
 /**
- * Returns the author time of a commit. It counts as the time of the last change of a branch or tag that refers to the
+ * Returns the author time of a commit. It is treated as the time of the last change of a branch or tag that refers to the
  * commit.
  */
 export const authoredAtMs = ({ author }: Pick<CommitHeader, 'author'>): number => author.atSeconds * 1_000

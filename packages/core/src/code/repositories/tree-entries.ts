@@ -10,7 +10,7 @@ const MAX_TREE_ENTRIES = 100_000
 export interface RepositoryTreeEntry {
   readonly sha: string
   readonly name: string
-  /** `commit` stands for a submodule. */
+  /** `commit` means a submodule. */
   readonly type: 'tree' | 'blob' | 'commit'
   readonly path: string
   readonly mode: string

@@ -19,7 +19,7 @@ export interface SnippetViewer {
 /** The fields of a snippet that decide who may read and change it. */
 type GuardedSnippet = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
 
-/** Returns the actor for personal snippets. Bots and jobs have rights only in their projects, so they count as anonymous. */
+/** Returns the actor for personal snippets. Bots and jobs have rights only in their projects, so they are treated as anonymous. */
 export const personalActor = (actor: Actor): Actor =>
   actor?.botHome === undefined && actor?.jobProjectId === undefined ? actor : undefined
 

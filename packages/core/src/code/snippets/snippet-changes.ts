@@ -103,7 +103,7 @@ export async function createSnippetWith(
   const owner = project === undefined ? { userId: committer.id } : { projectId: project.id }
   const commit = { id, owner, committer, actions: commitActions, change: 'creating' } as const
   return commitToSnippet(context, commit, async (tx, files) => {
-    // The project, or the permission, may have gone meanwhile.
+    // The project, or the permission, may have gone in between.
     const owner = project && (await getProject(tx, project.id))
     if (owner !== undefined) await requirePermission(tx, owner, 'create_snippet')
     const snippet = await insertSnippet(tx, { id, project: owner, authorId: committer.id, draft, files })
@@ -142,7 +142,7 @@ export async function updateSnippetWith(
   const known = becomesPublic ? await textsOf(context, before) : []
   await requireNoSpamIn(context, draft, [...known, ...actions], captcha)
   const storeRow = async (tx: OperationContext & Tx, files: readonly string[] | undefined) => {
-    // Read again, because others may have changed the snippet meanwhile.
+    // Read again, because others may have changed the snippet in between.
     const now = await snippetToUpdate(tx, id, project)
     const next = withInput(snippetDraft, now, input)
     const after = await updateSnippetRow(tx, now, next, files ?? now.files)

@@ -57,7 +57,7 @@ export const listEmailsOfUser = unscopedQuery(
   async (context, { user }) => listEmails(context, (await getUser(context, user)).id),
 )
 
-/** Adds an address to those of a user; with `skipConfirmation`, it counts as confirmed. */
+/** Adds an address to those of a user; with `skipConfirmation`, it is treated as confirmed. */
 export const addEmailOfUser = unscopedCommand(
   {
     name: 'addEmailOfUser',

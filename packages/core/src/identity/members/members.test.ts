@@ -185,7 +185,7 @@ describe('permissions', () => {
     expect(await left).toEqual({ code: 'forbidden' })
   })
 
-  test('the owners of the groups above count as owners of a subgroup', async () => {
+  test('the owners of the groups above are treated as owners of a subgroup', async () => {
     await world.member(infra, mira, owner)
     await world.perform(mira, groupMembers.remove, { parent: infra.id, userId: mira.id })
     expect(roles(await world.perform(mira, groupMembers.list, { parent: infra.id }))).toEqual([])

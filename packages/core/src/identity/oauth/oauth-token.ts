@@ -37,7 +37,7 @@ export interface OAuthTokenInfo {
   readonly expiresAtMs: number | undefined
 }
 
-/** Describes a token to its holder, which counts as a use; `undefined` if there is no such token. */
+/** Describes a token to its holder, which is counted as a use; `undefined` if there is no such token. */
 export async function describeOAuthToken(core: Core, accessToken: string): Promise<OAuthTokenInfo | undefined> {
   const token = await useAccessToken(core, accessToken)
   return token && infoOf(readContextOf(core), token, 'access')
@@ -64,7 +64,7 @@ export async function introspectOAuthToken(
 }
 
 /**
- * Revokes the token and its whole family; an unknown token counts as revoked. A token of the password grant without a
+ * Revokes the token and its whole family; an unknown token is treated as revoked. A token of the password grant without a
  * client can be revoked without client credentials.
  *
  * @throws OAuthRefusal `unauthorized_client`

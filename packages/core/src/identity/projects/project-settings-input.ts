@@ -4,7 +4,7 @@ import { isMoreAccessible, type ProjectFeatures, projectFeatureFields } from '..
 import type { Project } from '../../base/model/project.ts'
 import { projectSettings } from '../../base/model/project-settings.ts'
 
-/** The older switches of features. Each of them stands for the access level of a feature. */
+/** The older switches of features. Each of them represents the access level of a feature. */
 export const featureSwitches = {
   issuesEnabled: 'issues',
   mergeRequestsEnabled: 'mergeRequests',

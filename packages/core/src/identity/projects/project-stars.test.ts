@@ -79,6 +79,6 @@ test('a user who is deleted while the request is made gets a conflict', async ()
   await world.perform(root!, removeUser, { user: noor!.id })
   expect(await star(noor, board).catch(({ failure }: DomainError) => failure)).toEqual({
     code: 'conflict',
-    reason: 'The user of the request was removed meanwhile',
+    reason: 'The user of the request was removed in between',
   })
 })

@@ -10,7 +10,7 @@ const TOKENS_PER_TRANSACTION = 100
 
 /**
  * Marks some tokens as announced that expire soon and were not announced before, and returns an event for each. The update
- * repeats the condition of the selection, because another process may mark the same tokens meanwhile.
+ * repeats the condition of the selection, because another process may mark the same tokens in between.
  */
 type Claim = (tx: Tx) => Promise<DomainEvent[]>
 

@@ -15,7 +15,7 @@ declare module '../../base/kit/tables.ts' {
   }
 }
 
-/** The tokens of jobs. A job counts as running until its token is revoked. */
+/** The tokens of jobs. A job is treated as running until its token is revoked. */
 export interface JobTokensTable {
   id: Generated<number>
   project_id: number

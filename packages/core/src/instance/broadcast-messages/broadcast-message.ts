@@ -57,7 +57,7 @@ export const broadcastMessageDraft = {
   font: text('font').default(DEFAULT_FONT).check(isColor),
   /** The roles that see the message, on pages of groups and projects; all if empty. */
   targetAccessLevels: list('target_access_levels', targetLevel).default([]),
-  /** The pages that show the message; all if missing. `*` stands for any characters. */
+  /** The pages that show the message; all if missing. `*` matches any characters. */
   targetPath: text('target_path').check(maxLength(255)).optional(),
   broadcastType: oneOf('broadcast_type', broadcastTypes).default('banner'),
   /** The colours of banners. */

@@ -26,7 +26,7 @@ export function matchesBranch(strategy: BranchFilterStrategy, filter: string | u
   return strategy === 'wildcard' ? matchesWildcard(filter, branch) : compiledRegex(filter)?.test(branch) === true
 }
 
-/** Compares the whole name; `*` stands for any characters. Takes at most the product of both lengths in steps. */
+/** Compares the whole name; `*` matches any characters. Takes at most the product of both lengths in steps. */
 function matchesWildcard(filter: string, name: string): boolean {
   const parts = filter.split('*')
   if (parts.length === 1) return filter === name

@@ -69,7 +69,7 @@ export const listHookEventsInput = hookInput.extend({
     }),
 })
 
-/** Returns the ranges of response statuses that the values select; `undefined` stands for calls without an answer. */
+/** Returns the ranges of response statuses that the values select; `undefined` means calls without an answer. */
 export const statusRangesOf = (values: readonly string[]): (readonly [number, number] | undefined)[] =>
   values.map((value) => {
     if (value === INTERNAL_ERROR) return undefined

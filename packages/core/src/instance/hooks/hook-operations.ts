@@ -168,7 +168,7 @@ const MAX_TRIES = 5
 
 /**
  * Changes a hook. `change` may resolve host names, so it runs outside the transaction, and again if the hook has changed
- * meanwhile.
+ * in between.
  */
 async function changeHook(
   context: OnProject,

@@ -32,7 +32,7 @@ export function unsealSecrets({ settings }: Pick<Core, 'settings'>, place: Place
   return { ...noSecrets, ...stored }
 }
 
-/** A header or variable of a request. Without a value, it stands for the stored one. */
+/** A header or variable of a request. Without a value, it represents the stored one. */
 export interface GivenPair {
   readonly key: string
   readonly value?: string | null | undefined

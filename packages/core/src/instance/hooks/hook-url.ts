@@ -27,7 +27,7 @@ export interface HookTarget {
 }
 
 /**
- * Returns the target that a URL stands for, or `undefined` if it is not one of http or https with a usable host. Line
+ * Returns the target that a URL represents, or `undefined` if it is not one of http or https with a usable host. Line
  * breaks and tabs are rejected, because parsers of URLs ignore them.
  */
 export function targetOf(text: string): HookTarget | undefined {

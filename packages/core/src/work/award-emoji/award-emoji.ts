@@ -33,7 +33,7 @@ export interface AwardEmoji extends AwardEmojiRecord {
 export const awardableIdOf = ({ issueId, mergeRequestId, snippetId, noteId }: AwardEmojiRecord): number =>
   (issueId ?? mergeRequestId ?? snippetId ?? noteId)!
 
-/** The emoji that count as votes, and the columns of issues and merge requests that count them. */
+/** The emoji that are treated as votes, and the columns of issues and merge requests that count them. */
 export const voteColumns: Readonly<Record<string, 'upvotes' | 'downvotes'>> = {
   thumbsup: 'upvotes',
   thumbsdown: 'downvotes',

@@ -6,7 +6,7 @@ import type { BurndownIssue } from './burndown.ts'
 import type { IssueFilter } from './issue.ts'
 import { issueQuery } from './issue-store.ts'
 
-/** The maximum number of changes of all issues together. An issue without changes counts as one change. */
+/** The maximum number of changes of all issues together. An issue without changes is counted as one change. */
 const MAX_CHANGES = 100_000
 
 /**

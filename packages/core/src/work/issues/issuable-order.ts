@@ -25,7 +25,7 @@ type FilledColumn = {
 
 type Last = Readonly<Record<Direction, string | number>>
 
-/** The values that stand for a missing value, so that it comes last in either direction. */
+/** The values that represent a missing value, so that it comes last in either direction. */
 export const lastTime: Last = { asc: Number.MAX_SAFE_INTEGER, desc: -1 }
 export const lastDay: Last = { asc: '9999-99-99', desc: '' }
 

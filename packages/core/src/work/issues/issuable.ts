@@ -205,7 +205,7 @@ export const restNegatedInput = {
 
 type RestNegated = Partial<z.output<z.ZodObject<typeof restNegatedInput>>>
 
-/** Returns the filter that `not` stands for. */
+/** Returns the filter that `not` represents. */
 export const negationOf = ({ milestoneId, authorUsername, assigneeUsername, ...others }: RestNegated) => ({
   ...others,
   ...milestoneFilterOf(milestoneId),
@@ -213,7 +213,7 @@ export const negationOf = ({ milestoneId, authorUsername, assigneeUsername, ...o
   ...(assigneeUsername !== undefined && { assigneeUsernames: assigneeUsername }),
 })
 
-/** Returns the filter by milestone that an id or a word stands for. */
+/** Returns the filter by milestone that an id or a word represents. */
 export const milestoneFilterOf = (given: z.output<typeof milestoneIdOrWord>) =>
   typeof given === 'number' ? { milestoneId: given } : given === undefined ? {} : { milestoneWildcard: given }
 
@@ -279,7 +279,7 @@ export interface IssuableFilter
   readonly or?: Partial<z.output<z.ZodObject<typeof anyOfIssuableInput>>> | undefined
 }
 
-/** Returns the author, assignee or reviewer condition that the scope of a list stands for. */
+/** Returns the author, assignee or reviewer condition that the scope of a list represents. */
 export function scopeOf(
   scope: FilterInput['scope'] | 'reviews_for_me',
   actor: { readonly id: number } | undefined,

@@ -151,7 +151,7 @@ export const createIssue = steps(
     const description = input.description ?? undefined
     await requireNoSpam(context, toSpamSubject(context.subject, { title: input.title, description }), input.captcha)
     return context.write(async (tx) => {
-      // The spam check may take a while: meanwhile the project or the actor's permission may have been removed.
+      // The spam check may take a while, in which the project or the actor's permission may have been removed.
       const project = await getProject(tx, context.subject.id)
       await requirePermission(tx, project, 'create_issue')
       const { iid: givenIid, createdAt: createdAtMs } = input

@@ -131,7 +131,7 @@ export const restIssueFilterInput = {
     .optional(),
 }
 
-/** Returns the filter that the parameters of the REST API stand for. */
+/** Returns the filter that the parameters of the REST API represent. */
 export function issueFilterOf<
   Input extends Pick<z.output<z.ZodObject<typeof restIssueFilterInput>>, 'milestoneId' | 'issueType' | 'not'>,
 >({ milestoneId, issueType, not, ...filter }: Input) {

@@ -20,7 +20,7 @@ export interface WithClosing {
   readonly has_closing: number | boolean
 }
 
-/** The column, for a query over `issues`, that tells whether some merge request closes the issue. */
+/** The column, for a query over `issues`, that shows whether some merge request closes the issue. */
 export const hasClosing = sql<WithClosing['has_closing']>`exists (select 1 from issue_mentions
   where issue_mentions.issue_id = issues.id and issue_mentions.is_closing = 1)`.as('has_closing')
 

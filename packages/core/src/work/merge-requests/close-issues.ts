@@ -6,7 +6,7 @@ import { changeIssue, getIssueToUpdate, type IssueToUpdate } from '../issues/iss
 import { pageOfIssues } from '../issues/issue-list-store.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
 
-/** The limit of issues that one merge closes, because other writers wait meanwhile. Further issues stay open. */
+/** The limit of issues that one merge closes, because other writers wait for it. Further issues stay open. */
 const MAX_CLOSED = 100
 
 /**

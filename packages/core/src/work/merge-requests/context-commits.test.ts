@@ -259,7 +259,7 @@ describe('of another project', () => {
   })
 })
 
-test('they do not count as commits of the merge request, and end with it', async () => {
+test('they are not treated as commits of the merge request, and end with it', async () => {
   const rows = async () => (await world.core.db.read.selectFrom('context_commits').select('id').execute()).length
   const before = await world.perform(mira, getProjectMergeRequest, one())
   await add(shas)

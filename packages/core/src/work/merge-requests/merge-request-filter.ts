@@ -76,7 +76,7 @@ export const restMergeRequestFilterInput = {
     .optional(),
 }
 
-/** Returns the filter that the parameters of the REST API stand for. `wip` is the former name of `draft`. */
+/** Returns the filter that the parameters of the REST API represent. `wip` is the former name of `draft`. */
 export function mergeRequestFilterOf<
   Input extends Pick<
     z.output<z.ZodObject<typeof restMergeRequestFilterInput>>,

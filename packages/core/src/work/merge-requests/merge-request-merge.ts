@@ -80,7 +80,7 @@ export const mergeMergeRequest = steps(
       if (removes) await moveReference(writable, 'heads', { name: before.sourceBranch, from: source, to: undefined })
       return async (tx) => {
         const there = { ...tx, subject: await getProject(tx, context.subject.id) }
-        // The merge request, the role or the project may have changed meanwhile.
+        // The merge request, the role or the project may have changed in between.
         const now = await getMergeable(there, before.iid)
         if (now.sourceBranch !== before.sourceBranch || now.targetBranch !== before.targetBranch) throw notMergeable()
         // Before the source branch is removed, which would end the automatic merge.

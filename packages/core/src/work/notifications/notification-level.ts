@@ -48,7 +48,7 @@ export interface EffectiveSetting extends NotificationSetting {
 
 /**
  * Returns the setting in force. `settings` are those of the project and of its groups, the nearest first, and then the one for
- * everything; `undefined` stands for a setting that the user has not made.
+ * everything; `undefined` means a setting that the user has not made.
  */
 export function effectiveSetting(settings: readonly (NotificationSetting | undefined)[]): EffectiveSetting {
   const inForce = settings.find((setting): setting is EffectiveSetting => (setting?.level ?? 'global') !== 'global')

@@ -73,7 +73,7 @@ export const recipientRules: Readonly<Record<NotificationEvent, RecipientRule>> 
 
 type LevelRule = (relation: Relation, rule: RecipientRule, switches: EffectiveSetting['switches']) => boolean
 
-/** The rule of each level, which tells whether it selects a notification. */
+/** The rule of each level, which shows whether it selects a notification. */
 const levelRules: Readonly<Record<EffectiveSetting['level'], LevelRule>> = {
   disabled: () => false,
   mention: (relation) => relation === 'mentioned',

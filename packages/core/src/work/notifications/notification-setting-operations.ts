@@ -52,7 +52,7 @@ export const getNotificationSetting = unscopedQuery(
   },
 )
 
-/** Changes the setting of the actor for everything. An empty address stands for the primary one. */
+/** Changes the setting of the actor for everything. An empty address means the primary one. */
 export const updateNotificationSetting = unscopedCommand(
   {
     name: 'updateNotificationSetting',

@@ -98,7 +98,7 @@ async function openWikiStorage(
   parent: ParentRef,
   directory: Pick<OwnRepository, 'gitdir' | 'isNew'>,
 ): Promise<RepositoryStorage> {
-  // 0 stands for no limit.
+  // 0 means no limit.
   const limitBytes = core.settings.projectStorageBytes || Number.MAX_SAFE_INTEGER
   const own = await openOwnStorage(core, { key: wikiKey(parent), limitBytes, ...directory })
   if (parent.kind === 'group') return own

@@ -37,7 +37,7 @@ function valuesIn(yaml: string): FrontMatter | undefined {
   try {
     const document = parseDocument(yaml, { logLevel: 'silent' })
     if (document.errors.length > 0) return undefined
-    // Aliases are refused: a short text with many of them stands for a very long one.
+    // Aliases are refused: a short text with many of them represents a very long one.
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 0 }) ?? {}))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as FrontMatter) : undefined
   } catch {

@@ -32,7 +32,7 @@ type Write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =
  * Returns the ids of pages by slug.
  *
  * @param write gives ids to pages that have none, because their files come from elsewhere. Missing: they get none
- * @throws DomainError `not_found` if the parent was removed meanwhile
+ * @throws DomainError `not_found` if the parent was removed in between
  */
 export async function idsOfPages(
   context: ReadContext,

@@ -60,7 +60,7 @@ export function pathOfPage(slug: string, format: string, former?: PageFile): str
   return `${slug}.${extensions[format as WikiFormat]}`
 }
 
-/** Returns the title that a slug stands for: its last segment, with blanks for hyphens. */
+/** Returns the title that a slug represents: its last segment, with blanks for hyphens. */
 export const titleOfSlug = (slug: string): string => slug.slice(slug.lastIndexOf('/') + 1).replaceAll('-', ' ')
 
 /** Returns the directory of a slug with a slash at its end; empty for a page at the root. */

@@ -22,7 +22,7 @@ export const subscribeToWikiPage = unscopedSteps(
     const file = pages.find(({ slug }) => slug === place.slug)
     if (file === undefined) throw notFound('Wiki Page')
     await context.write(async (tx) => {
-      // The page may have been removed meanwhile.
+      // The page may have been removed in between.
       await getPagePlace(tx, pageId)
       await setSubscription(tx, wikiPageSubscriptions, pageId, context.actor!.id, isSubscribed)
       await tx.recordEvent({

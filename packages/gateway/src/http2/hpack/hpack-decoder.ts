@@ -175,7 +175,7 @@ export class HpackDecoder {
     this.#evictTo(bytes)
   }
 
-  /** Removes the oldest entries until the others need at most `bytes`. The table counts as changed in any case. */
+  /** Removes the oldest entries until the others need at most `bytes`. The table is treated as changed in any case. */
   #evictTo(bytes: number): void {
     this.#version += 1
     while (this.#usedBytes > bytes) {

@@ -91,7 +91,7 @@ function transitionOf(children: Int32Array, state: number, nibble: number): numb
 
 /**
  * Returns the two children of each inner node of the code's tree: the number of an inner node, or `~symbol`. Node 0 is the root, and
- * the nodes up to 29 are those on the way to EOS, which consists of ones, so that a node's number tells whether it may end a string.
+ * the nodes up to 29 are those on the way to EOS, which consists of ones, so that a node's number shows whether it may end a string.
  */
 function buildTree(): Int32Array {
   const children = new Int32Array(STATES * 2)

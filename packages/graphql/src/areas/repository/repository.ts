@@ -75,7 +75,7 @@ export function addRepository(kit: Kit): void {
         list: (repository, args, context) => loadBatched(context, commitsOfRepositories, repository, omitNullish(args)),
       }),
       branchNames: t.stringList({
-        description: 'In the pattern, * stands for any characters; at most 100 names',
+        description: 'In the pattern, * matches any characters; at most 100 names',
         ...withCost({ resolver: true, repository: true }),
         args: {
           searchPattern: t.arg.string({ required: true }),

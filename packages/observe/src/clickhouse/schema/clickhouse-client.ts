@@ -14,7 +14,7 @@ const HTTP_PORT = '8123'
 
 /**
  * Returns the address in the text of a setting: `http(s)://user:password@host:8123/database`, or the same with `clickhouse:`, which
- * stands for `http:`; `undefined` for other texts.
+ * means `http:`; `undefined` for other texts.
  */
 export function parseClickHouseUrl(text: string): ClickHouseAddress | undefined {
   const asHttp = text.replace(/^clickhouse:/, 'http:')

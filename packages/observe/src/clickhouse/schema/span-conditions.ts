@@ -1,7 +1,7 @@
 import { jobKeys, jobMarks, runMarks } from '../../runs/pipeline-attributes.ts'
 import { literal, literals } from './sql-text.ts'
 
-/** The beginning of keys that stands for any vendor namespace. */
+/** The beginning of keys that represents any vendor namespace. */
 const VENDOR = 'svc.'
 
 const jobOrStage = [...jobMarks, ...jobKeys.stage]
@@ -45,7 +45,7 @@ export const derivedFrom = (attributes: string, isRun: string): string =>
     mapFilter((k, v) -> match(k, ${literal(keyPattern([...jobFacts, ...jobKeys.jobId]))}), SpanAttributes)),
     'Map(LowCardinality(String), String)')))`
 
-/** Returns the expression for the values of a map that have some keys. A key that begins with `svc.` stands for any vendor namespace. */
+/** Returns the expression for the values of a map that have some keys. A key that begins with `svc.` means any vendor namespace. */
 export const attributeValues = (map: string, keys: readonly string[]): string =>
   `mapValues(mapFilter((k, v) -> match(k, ${literal(keyPattern(keys))}), ${map}))`
 

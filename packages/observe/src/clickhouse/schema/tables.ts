@@ -60,6 +60,6 @@ export async function readTraceTimes(
 /** The name of a service, as the embedded store has it: the exporter stores '' for a service without a name. */
 export const serviceName = `if(ServiceName = '', '${UNKNOWN_SERVICE}', toString(ServiceName))`
 
-/** Returns the values of `ServiceName` that stand for a service. */
+/** Returns the values of `ServiceName` that represent a service. */
 export const storedServiceNames = (service: string): readonly string[] =>
   service === UNKNOWN_SERVICE ? [service, ''] : [service]

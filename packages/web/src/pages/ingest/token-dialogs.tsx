@@ -169,7 +169,7 @@ function RevokeDialog({ token, onClose, onChanged, onDone }: RevokeDialogProps) 
   return (
     <ConfirmDialog title={`Revoke ${token.name}?`} onCancel={onClose} onConfirm={() => action.run(revoke)}>
       <p class="soft">
-        Senders with this token count as senders without one, from the next request. This cannot be undone.
+        Senders with this token are treated as senders without one, from the next request. This cannot be undone.
         {token.last_used_at === null ? (
           ' It has never been used.'
         ) : (

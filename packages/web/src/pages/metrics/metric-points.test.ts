@@ -13,7 +13,7 @@ test('quantiles are interpolated within a bucket', () => {
   expect([pointQuantile(point, 0.5), pointQuantile(point, 0.95), pointQuantile(point, 0.25)]).toEqual([2, 3.8, 1.5])
 })
 
-test('values beyond the last bound count as that bound; without values there is no quantile', () => {
+test('values beyond the last bound are counted as that bound; without values there is no quantile', () => {
   expect(pointQuantile({ bucketCounts: [0, 5], explicitBounds: [10] }, 0.95)).toBe(10)
   expect(pointQuantile({ bucketCounts: [0, 0], explicitBounds: [10] }, 0.95)).toBeNull()
   expect(pointQuantile({}, 0.95)).toBeNull()

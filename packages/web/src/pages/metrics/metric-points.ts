@@ -90,7 +90,7 @@ function pointValue({ asDouble, asInt, sum, count }: DataPoint): number | null {
 
 /**
  * Returns a quantile of a histogram's buckets, interpolated within the bucket and within the least and greatest value, if they are known.
- * Values beyond the last bound count as that bound; null if there are no buckets or no values.
+ * Values beyond the last bound are counted as that bound; null if there are no buckets or no values.
  */
 export function pointQuantile(point: DataPoint, quantile: number): number | null {
   const found = bucketQuantile(point, quantile)

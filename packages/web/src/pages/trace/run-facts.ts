@@ -52,7 +52,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Returns the first attribute that is set. `*` stands for the configured name of the service. */
+/** Returns the first attribute that is set. `*` means the configured name of the service. */
 function textOf(attributes: readonly WireAttribute[], names: readonly string[]): string | undefined {
   for (const name of names) {
     const isNamed = name.startsWith('*') ? (key: string) => key.endsWith(name.slice(1)) : (key: string) => key === name

@@ -9,7 +9,7 @@ export interface TraceModel {
   readonly tree: TraceTree
   readonly path: CriticalPath
   readonly sentence: readonly SentencePart[]
-  /** The span that stands for the trace: its pipeline, else its first root; `undefined` for a trace without spans. */
+  /** The span that represents the trace: its pipeline, else its first root; `undefined` for a trace without spans. */
   readonly root: TraceNode | undefined
   readonly failed: number
 }

@@ -57,7 +57,7 @@ export interface SpanSet {
 }
 
 /**
- * The attributes that decide how a span is shown. `*` stands for the configured name of the service, and the short names
+ * The attributes that decide how a span is shown. `*` means the configured name of the service, and the short names
  * are those of older exporters.
  */
 const read = {
