@@ -4,7 +4,7 @@ import type { Forge, NearMiss, ReadableBody } from './forge/forge.ts'
 import { forges } from './forges.ts'
 import { RecordError } from './record/record-error.ts'
 
-const all: readonly Forge[] = forges
+const all: readonly Forge[] = Object.values(forges)
 
 export const readableBodies: readonly ReadableBody[] = all.flatMap(({ bodies }) => bodies)
 export const nearMisses: readonly NearMiss[] = [...all.flatMap((forge) => forge.nearMisses), ...foreignBodies]

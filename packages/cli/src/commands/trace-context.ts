@@ -5,7 +5,7 @@ import {
   type ResourceAttributeList,
   resourceAttributeList,
 } from '@penstock/converter'
-import { getForge, JobVariablesError, rootVariable, validateId } from '@penstock/forges'
+import { forges, JobVariablesError, rootVariable, validateId } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { serviceNameOf } from '../flags/command-variables.ts'
@@ -53,7 +53,7 @@ async function printTraceContext(flags: OptionValues, environment: Environment):
   const options = conversionOptions(flags, serviceNameOf(env))
   const rootPipelineId = flags.rootPipelineId as string | undefined
   const context = orUsage(() => {
-    const job = getForge('gitlab').readRunningJob(env)
+    const job = forges.gitlab.readRunningJob(env)
     if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
     return jobTraceContext({
       job,

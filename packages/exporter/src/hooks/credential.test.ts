@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Credentials, getForge, type HookHeaders } from '@penstock/forges'
+import { type Credentials, forges, type HookHeaders } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { readSources } from './sources.ts'
 
@@ -17,7 +17,7 @@ const fixture = join(import.meta.dirname, '../../../../fixtures/webhooks/signatu
 const vectors: readonly Vector[] = JSON.parse(readFileSync(fixture, 'utf8'))
 const [vector] = vectors as [Vector]
 const otherKey = 'whsec_ZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp7'
-const { validateSignature, ...hooks } = getForge('gitlab').hooks
+const { validateSignature, ...hooks } = forges.gitlab.hooks
 
 const validateHeaders = (own: Credentials, headers: HookHeaders, nowMs: number) =>
   hooks.validateHeaders(own, { headers, serviceName: 'SVC', nowMs })

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { type CredentialRefusal, getForge, type HookRules, OtherHookError, RecordError } from '@penstock/forges'
+import { type CredentialRefusal, forges, type HookRules, OtherHookError, RecordError } from '@penstock/forges'
 import {
   apiHeaders,
   guarded,
@@ -148,7 +148,7 @@ function authenticate(options: HooksOptions, failuresPerMinute: number): (incomi
       if (failures.count(key, atMs)) log.warn(fields, 'A hook had no valid credential')
       throw new HookRefusal(401)
     }
-    const rules = getForge(source.forge).hooks
+    const rules = forges[source.forge].hooks
     const { headers } = incoming.raw
     const refusal = rules.validateHeaders(source.credentials, { headers, serviceName, nowMs: clock.nowMs() })
     return refusal === undefined ? { source, rules, refuse } : refuse(refusal)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
-import { type Credentials, type ForgeName, forges } from '@penstock/forges'
+import { type Credentials, type ForgeName, forgeNames } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { z } from 'zod'
 import { isDurable } from '../options/durable-options.ts'
@@ -115,7 +115,7 @@ const endpoint = z.string().transform((text, context) => {
 })
 
 const sourceSchema = z.strictObject({
-  forge: z.enum(forges.map(({ name }) => name)).default('gitlab'),
+  forge: z.enum(forgeNames).default('gitlab'),
   secretToken: oneOrSeveral(secretToken),
   signingToken: oneOrSeveral(signingToken),
   endpoint: endpoint.optional(),

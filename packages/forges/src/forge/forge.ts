@@ -8,8 +8,6 @@ import type { HookRules } from './hook-rules.ts'
 
 /** Everything that is known about one forge. A forge is a folder beside this one with a value of this type, and a row in `forges.ts`. */
 export interface Forge {
-  /** The forge in settings, such as `gitlab`. */
-  readonly name: string
   /** Completes the sentence "The body must be …". */
   readonly expected: string
   readonly bodies: readonly ReadableBody[]

@@ -6,7 +6,6 @@ import { nearMisses } from './near-misses.ts'
 import { isRestJob } from './rest-jobs.ts'
 
 export const gitlab = {
-  name: 'gitlab',
   expected: `a pipeline hook, a job hook or ${bundle}`,
   bodies: readableBodies,
   nearMisses,

@@ -1,3 +1,4 @@
+import { absentJobFields } from '../record/absent-fields.ts'
 import { arrangeJobs } from '../record/arrange-jobs.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
@@ -133,6 +134,7 @@ const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
 function toJob(event: JobEnrichment, status: string, { project }: PipelineRecord): JobRecord {
   const { jobId, retriesCount } = event
   return {
+    ...absentJobFields,
     id: jobId,
     bridge: false,
     name: event.name,
@@ -144,19 +146,12 @@ function toJob(event: JobEnrichment, status: string, { project }: PipelineRecord
     durationSeconds: event.durationSeconds,
     queuedSeconds: event.queuedSeconds,
     failureReason: status === 'failed' ? event.failureReason : undefined,
-    when: undefined,
-    manual: undefined,
     allowFailure: event.allowFailure ?? false,
     url: jobUrl(project.webUrl, jobId),
     user: event.user,
     runner: event.runner,
-    artifacts: undefined,
     environment: event.environment,
-    coverage: undefined,
-    requiredTags: undefined,
-    downstream: undefined,
     attempt: retriesCount === undefined ? undefined : retriesCount + 1,
-    previousAttemptId: undefined,
     effective: true,
   }
 }
