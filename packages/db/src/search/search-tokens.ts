@@ -11,43 +11,46 @@ const TOKEN_BITS = 15
 const MAX_SEARCHED_TOKENS = 24
 
 /** Returns the tokens of texts for the index, separated by spaces. Values that are not text have none. */
-export function searchTokens(texts: readonly unknown[]): string {
-  const seen = new Uint8Array(1 << TOKEN_BITS)
-  for (const text of texts) {
-    if (typeof text !== 'string') continue
-    const compared = folded(text)
-    for (let index = 0; index < partsIn(compared); index += 1) seen[tokenAt(compared, index)] = 1
-  }
-  const tokens: string[] = []
-  seen.forEach((isPresent, token) => {
-    if (isPresent === 1) tokens.push(token.toString(36))
-  })
-  return tokens.join(' ')
-}
+export const searchTokens = (texts: readonly unknown[]): string => tokensIn(texts).map(toWord).join(' ')
 
 /**
  * Returns the search expression of FTS5 for texts that may contain all the words; `undefined` if every word is too short for the
  * index.
  */
 export function searchExpression(words: readonly string[]): string | undefined {
-  const tokens = [...new Set(words.flatMap((word) => tokensIn(folded(word))))]
+  const tokens = tokensIn(words)
   if (tokens.length === 0) return undefined
+  // Tokens are hashes in order, so any choice is spread over all parts of the words.
   const step = Math.max(1, tokens.length / MAX_SEARCHED_TOKENS)
-  const some = Array.from({ length: Math.min(tokens.length, MAX_SEARCHED_TOKENS) }, (_, index) =>
-    // Spread over the words, because neighbouring parts of a word often occur together.
-    tokens[Math.floor(index * step)]!.toString(36),
-  )
-  return some.map((token) => `"${token}"`).join(' AND ')
+  return tokens
+    .filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
+    .map((token) => `"${toWord(token)}"`)
+    .join(' AND ')
 }
 
-/** Returns the token of the part that begins at an index of a text, in UTF-16 code units. */
-function tokenAt(text: string, index: number): number {
-  const first = Math.imul(text.charCodeAt(index), 0x9e3779b1) + text.charCodeAt(index + 1)
-  const mixed = Math.imul(Math.imul(first, 0x85ebca6b) + text.charCodeAt(index + 2), 0xc2b2ae35)
-  return mixed >>> (32 - TOKEN_BITS)
+const toWord = (token: number): string => token.toString(36)
+
+/** Returns the different tokens of the parts of texts, in ascending order. */
+function tokensIn(texts: readonly unknown[]): number[] {
+  const isPresent = new Uint8Array(1 << TOKEN_BITS)
+  for (const text of texts) if (typeof text === 'string') addTokens(folded(text), isPresent)
+  const tokens: number[] = []
+  for (let token = 0; token < isPresent.length; token += 1) if (isPresent[token] === 1) tokens.push(token)
+  return tokens
 }
 
-const tokensIn = (text: string): number[] => Array.from({ length: partsIn(text) }, (_, index) => tokenAt(text, index))
-
-/** Returns the number of parts of a text. */
-const partsIn = (text: string): number => Math.max(0, text.length - PART_LENGTH + 1)
+/**
+ * Hashes each part of a text, and marks its token. Each character is read once, because a text of a megabyte is indexed in the turn
+ * of the request that stores it.
+ */
+function addTokens(text: string, isPresent: Uint8Array): void {
+  let first = text.charCodeAt(0)
+  let second = text.charCodeAt(1)
+  for (let index = PART_LENGTH - 1; index < text.length; index += 1) {
+    const third = text.charCodeAt(index)
+    const start = Math.imul(first, 0x9e3779b1) + second
+    isPresent[Math.imul(Math.imul(start, 0x85ebca6b) + third, 0xc2b2ae35) >>> (32 - TOKEN_BITS)] = 1
+    first = second
+    second = third
+  }
+}
