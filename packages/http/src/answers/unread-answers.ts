@@ -15,7 +15,7 @@ export interface UnreadLimits {
 }
 
 const defaultLimits: UnreadLimits = {
-  maxBytes: 96 * MIB,
+  maxBytes: 64 * MIB,
   maxBytesPerAddress: 32 * MIB,
   stalledMs: 1_000,
   nowMs: () => performance.now(),
