@@ -52,6 +52,11 @@ export function applyCode(directory: string, { path, how, code }: CodeOfFile): v
     appendFileSync(file, code)
   } else if (how === 'at the top') {
     writeFileSync(file, code + readFileSync(file, 'utf8'))
+  } else if (how.startsWith('instead of ')) {
+    const before = readFileSync(file, 'utf8')
+    const former = how.slice('instead of '.length)
+    if (before.split(former).length !== 2) throw new Error(`${path} does not have ${former} once`)
+    writeFileSync(file, before.replace(former, code.trim()))
   } else {
     const before = readFileSync(file, 'utf8')
     const [name] = /(?<=in the (?:table|list) )\w+/.exec(how) ?? []
@@ -66,12 +71,25 @@ export function applyCode(directory: string, { path, how, code }: CodeOfFile): v
 const tableStart = (text: string): number => text.search(/^export const \w+[^\n]* = [{[]$/m)
 
 /** Compiles the copies strictly. @returns what the compiler prints; empty if there are no errors */
-export function compilerErrors(directory: string, files: readonly string[], paths: Readonly<Record<string, string[]>>) {
+export function compilerErrors(
+  directory: string,
+  files: readonly string[],
+  paths: Readonly<Record<string, string[]>>,
+  base?: string,
+): string {
+  const typeFolders = ['node_modules/@types', ...(base === undefined ? [] : ['node_modules'])]
   const compilerOptions = {
     ...{ noEmit: true, composite: false, declaration: false, declarationMap: false, sourceMap: false },
-    ...{ rewriteRelativeImportExtensions: false, typeRoots: [join(root, 'node_modules/@types')], paths },
+    ...{ rewriteRelativeImportExtensions: false, emitDeclarationOnly: false, rootDir: directory, paths },
+    typeRoots: typeFolders.map((folder) => join(root, folder)),
   }
-  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, files }
+  const config = {
+    extends: base ?? join(root, 'tsconfig.base.json'),
+    compilerOptions,
+    files,
+    include: [],
+    references: [],
+  }
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(config))
   try {
     return execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' })

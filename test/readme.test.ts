@@ -66,6 +66,7 @@ const packedFiles = /^(?:dist\/)?(?:sbom\.cdx\.json|THIRD-PARTY-LICENCES\.txt)$/
 const isMadeUp = (path: string): boolean =>
   path.includes('bookmark') ||
   path.includes('environment_hooks') ||
+  path.includes('pages/services') ||
   path.endsWith('payloads/environment.ts') ||
   path === 'snippetfile1.txt' ||
   path === 'plane.json' ||
