@@ -91,3 +91,7 @@ export const pingAck = (payload: string): string => frameHead(PING_BYTES, FrameT
 /** Returns an unsigned integer of four bytes. */
 export const readUint32 = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+
+/** The window of a stream and of a connection before any update, and the largest one (RFC 9113, section 6.9). */
+export const INITIAL_WINDOW = 65_535
+export const MAX_WINDOW: number = 2 ** 31 - 1

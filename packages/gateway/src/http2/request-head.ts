@@ -155,3 +155,24 @@ function classesOfBytes(): Uint8Array {
   table[TAB]! |= IN_VALUE
   return table
 }
+
+/** Reads the heads of one connection. */
+export class RequestHeads {
+  /** The two heads that were read last. A client repeats its head, and the decoder then returns the same array. */
+  #lastHead: Http2Head | undefined
+  #headBefore: Http2Head | undefined
+
+  /** Returns `undefined` if the request is malformed. */
+  read(fields: readonly string[]): Http2Head | undefined {
+    if (this.#lastHead?.rawHeaders === fields) return this.#lastHead
+    if (this.#headBefore?.rawHeaders === fields) return this.#headBefore
+    const repeated = this.#lastHead && withOtherTimeout(this.#lastHead, fields)
+    if (repeated !== undefined) return repeated
+    const head = readHttp2Head(fields)
+    if (head !== undefined) {
+      this.#headBefore = this.#lastHead
+      this.#lastHead = head
+    }
+    return head
+  }
+}

@@ -239,3 +239,22 @@ export class TestSession implements StreamHandler {
     return Buffer.concat(this.request(id).pieces).toString('latin1')
   }
 }
+
+export const unanswered = (): void => {}
+export const open = (options?: TestSessionOptions): Promise<TestSession> => new TestSession(options).ready()
+/** Returns the frames without those that return windows. */
+export const withoutUpdates = (frames: readonly string[]): string[] =>
+  frames.filter((text) => !text.startsWith('WINDOW'))
+
+/** Opens a session in which stream 1 has no end yet, 3 waits for its answer, 5 was answered, and 7 was reset by its client. */
+export async function openWithStreams(): Promise<TestSession> {
+  const session = await open({ onStream: (stream) => stream.id !== 3 && answerAtEnd(stream) })
+  await session.feed(
+    headers(1, post, END_HEADERS),
+    headers(3, get),
+    headers(5, get),
+    headers(7, post, END_HEADERS),
+    rst(7),
+  )
+  return session
+}

@@ -3,12 +3,17 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import { ErrorCode } from './frames.ts'
 import type { Http2Stream, ResponseOptions } from './http2-stream.ts'
 
-/** The functions of a session that its streams use. */
-export interface StreamOutput {
-  readonly monotonicMs: () => number
+/** Writes the answers of the streams of a session. */
+export interface AnswerOutput {
   sendHeaders(streamId: number, headers: OutgoingHttpHeaders, endsStream: boolean, hasDate: boolean): void
   /** Sends as much of the unsent body as the windows of the client allow. */
   sendBody(stream: ServerStream): void
+}
+
+/** The functions of a session that its streams use. */
+export interface StreamOutput {
+  readonly monotonicMs: () => number
+  readonly answers: AnswerOutput
   sendReset(stream: ServerStream, code: number): void
   /** Records that the handler of the stream has taken bytes of the body, so that the client may send more. */
   consumed(stream: ServerStream, bytes: number): void
@@ -131,19 +136,19 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     this.headersSent = true
     this.hasTrailers = options?.waitForTrailers === true
     const endsStream = options?.endStream === true
-    this.#output.sendHeaders(this.id, headers, endsStream, options?.sendDate !== false)
+    this.#output.answers.sendHeaders(this.id, headers, endsStream, options?.sendDate !== false)
     if (endsStream) this.sentEnd()
   }
 
   additionalHeaders(headers: OutgoingHttpHeaders): void {
-    if (!this.closed) this.#output.sendHeaders(this.id, headers, false, false)
+    if (!this.closed) this.#output.answers.sendHeaders(this.id, headers, false, false)
   }
 
   write(piece: Uint8Array): void {
     if (this.closed) return
     this.#active()
     if (piece.length > 0) this.unsent.push(piece)
-    this.#output.sendBody(this)
+    this.#output.answers.sendBody(this)
   }
 
   end(piece?: Uint8Array): void {
@@ -151,12 +156,12 @@ export class ServerStream extends EventEmitter implements Http2Stream {
     this.#active()
     if (piece !== undefined && piece.length > 0) this.unsent.push(piece)
     this.isBodyComplete = true
-    this.#output.sendBody(this)
+    this.#output.answers.sendBody(this)
   }
 
   sendTrailers(headers: OutgoingHttpHeaders): void {
     if (this.closed || this.#hasSentEnd) return
-    this.#output.sendHeaders(this.id, headers, true, false)
+    this.#output.answers.sendHeaders(this.id, headers, true, false)
     this.sentEnd()
   }
 

@@ -31,7 +31,7 @@ interface RememberedBlock {
 /** The size of a field is that of its name and its value and this. */
 const FIELD_OVERHEAD_BYTES = 32
 /** The size of the dynamic table before the first size update. */
-const INITIAL_TABLE_BYTES = 4096
+export const INITIAL_TABLE_BYTES = 4096
 const MAX_INTEGER = 2 ** 28
 const MAX_CONTINUATION_BYTES = 5
 /** The number of blocks that are remembered: clients that share a connection between signals send one for each. */
