@@ -67,6 +67,8 @@ const isMadeUp = (path: string): boolean =>
   path.includes('bookmark') ||
   path.includes('environment_hooks') ||
   path.includes('pages/services') ||
+  path.includes('dockyard') ||
+  path === 'run-hook.ts' ||
   path.endsWith('payloads/environment.ts') ||
   path === 'snippetfile1.txt' ||
   path === 'plane.json' ||
