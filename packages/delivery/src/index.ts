@@ -1,5 +1,5 @@
 export type { CircuitPolicy } from './queue/circuit.ts'
-export { type DeliveryTables, deliveryMigrations } from './queue/deliveries.ts'
+export { type DeliveryTables, deliveriesIn, deliveriesWithin, deliveryMigrations } from './queue/deliveries.ts'
 export * from './queue/delivery.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './queue/drain.ts'
 export { drainErrors } from './queue/drain-errors.ts'

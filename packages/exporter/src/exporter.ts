@@ -4,8 +4,8 @@ import type { Db } from '@penstock/db'
 import {
   type ClaimedDelivery,
   DeliveryQueue,
-  type DeliveryTables,
   Drain,
+  deliveriesIn,
   drainErrors,
   type HttpClient,
   type Settled,
@@ -78,7 +78,7 @@ export class Exporter {
   constructor(options: ExporterOptions) {
     const { db, clock, random, newClaim, log, client, optionsForScope, serves = () => true, limits } = options
     this.#options = options
-    const queue = new DeliveryQueue(db as unknown as Db<DeliveryTables>, EXPORT_QUEUE)
+    const queue = new DeliveryQueue(deliveriesIn(db), EXPORT_QUEUE)
     this.queue = queue
     this.intake = new RecordIntake({
       db,

@@ -18,8 +18,9 @@ import {
   type Attempt,
   type ClaimedDelivery,
   DeliveryQueue,
-  type DeliveryTables,
   Drain,
+  deliveriesIn,
+  deliveriesWithin,
   drainErrors,
   type NewDelivery,
   type Outcome,
@@ -93,7 +94,7 @@ export class MailQueue {
     this.#transport = transport
     this.#log = log
     this.#pacer = new Pacer(core.clock, answersRequests)
-    this.#queue = new DeliveryQueue(withDeliveries(core.db), MAIL_QUEUE)
+    this.#queue = new DeliveryQueue(deliveriesIn(core.db), MAIL_QUEUE)
     this.#errors = drainErrors({ log, clock: core.clock, work: 'mails' }, (err) =>
       log.error({ event: 'mail.failed', err }, 'mails could not be sent'),
     )
@@ -123,7 +124,7 @@ export class MailQueue {
       ...this.#errors,
     })
     const enqueue = (tx: Tx, keys: readonly string[], lane: string) =>
-      this.#queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveriesOf(keys, lane), tx.nowMs)
+      this.#queue.enqueue(deliveriesWithin(tx.db), deliveriesOf(keys, lane), tx.nowMs)
     this.listener = {
       types: new Set<DomainEvent['type']>([
         'email.added',
@@ -234,7 +235,7 @@ export class MailQueue {
     const keys = batch.userIds.map((userId) => `${delivery.key}.${userId}`)
     const progress = String(batch.end)
     const isOurs = await this.#core.db.write(async (db) => {
-      const tx = db as unknown as DeliveryTransaction
+      const tx = deliveriesWithin(db)
       if (!(await this.#queue.reach(tx, delivery, progress))) return false
       await this.#queue.enqueue(tx, deliveriesOf(keys, LANE), this.#core.clock.nowMs())
       return true
@@ -267,8 +268,3 @@ export class MailQueue {
 
 const deliveriesOf = (keys: readonly string[], lane: string): NewDelivery[] =>
   keys.map((key) => ({ key, lane, subject: key }))
-
-type DeliveryTransaction = Parameters<DeliveryQueue['enqueue']>[0]
-
-/** The database of the core has the table of deliveries, which the exporter creates. */
-const withDeliveries = (db: Db<CoreTables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>

@@ -1,6 +1,6 @@
 import { type Core, type CoreTables, type EventListener, type HookCalls, KEPT_PAYLOADS_MS } from '@penstock/core'
 import type { Db } from '@penstock/db'
-import { DeliveryQueue, type DeliveryTables, Drain, drainErrors } from '@penstock/delivery'
+import { DeliveryQueue, Drain, deliveriesIn, deliveriesWithin, drainErrors } from '@penstock/delivery'
 import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { findSavedUrlBlock } from './address-policy.ts'
 import { HookDeliverer } from './deliver.ts'
@@ -50,7 +50,7 @@ export class Webhooks {
     this.#core = core
     this.#log = log
     this.#sender = new RequestSender(core, requestTimeoutMs)
-    const queue = new DeliveryQueue(withDeliveries(core.db), QUEUE)
+    const queue = new DeliveryQueue(deliveriesIn(core.db), QUEUE)
     this.#queue = queue
     const errors = drainErrors({ log, clock: core.clock, work: 'webhooks' }, (err) =>
       log.error({ event: 'hook.delivery_failed', err }, 'webhook deliveries could not be made'),
@@ -60,7 +60,7 @@ export class Webhooks {
       onUnavailable: errors.onError,
       sender: this.#sender,
       log,
-      reach: (tx, delivery, progress) => queue.reach(tx as unknown as DeliveryTransaction, delivery, progress),
+      reach: (tx, delivery, progress) => queue.reach(deliveriesWithin(tx), delivery, progress),
     })
     this.#drain = new Drain({
       queue,
@@ -87,7 +87,7 @@ export class Webhooks {
     })
     this.listener = hookListener({
       enqueue: async (tx, deliveries) => {
-        await queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveries, tx.nowMs)
+        await queue.enqueue(deliveriesWithin(tx.db), deliveries, tx.nowMs)
       },
       wake: () => this.#drain.wake(),
     })
@@ -122,8 +122,3 @@ export class Webhooks {
     }
   }
 }
-
-type DeliveryTransaction = Parameters<DeliveryQueue['enqueue']>[0]
-
-/** The database of the core has the table of deliveries, which the exporter creates. */
-const withDeliveries = (db: Db<CoreTables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>

@@ -317,6 +317,7 @@ class Connection implements PostgresPoolClient {
       if (text === 'commit' && result.command !== 'COMMIT') {
         throw new Error('The transaction was rolled back because one of its statements had failed')
       }
+      // The caller names the type of its rows; the driver has `any` for them, and more kinds of commands.
       return result as unknown as PostgresQueryResult<Row>
     })
   }

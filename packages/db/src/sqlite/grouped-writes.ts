@@ -15,9 +15,9 @@ const BUSY_TIMEOUT_MS = 5_000
 const beginDelaysMs = [1, 2, 5, 10, 15, 20, 25]
 
 interface Write<Tables> {
-  readonly work: (tx: Transaction<Tables>) => Promise<unknown>
+  /** Resolves to the function that reports its result to the caller. */
+  readonly work: (tx: Transaction<Tables>) => Promise<() => void>
   readonly limitMs: number | undefined
-  readonly resolve: (result: never) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -63,7 +63,11 @@ export class GroupedWrites<Tables> {
     this.#unfinished += 1
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#waiting.push({ work, limitMs: noTimeout ? undefined : this.#idleLimitMs, resolve, reject })
+        this.#waiting.push({
+          work: (tx) => work(tx).then((result) => () => resolve(result)),
+          limitMs: noTimeout ? undefined : this.#idleLimitMs,
+          reject,
+        })
         this.#planGroup()
       })
     } finally {
@@ -150,8 +154,8 @@ export class GroupedWrites<Tables> {
    */
   async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
     try {
-      const result = await this.#savepoints.run((tx) => this.#withinLimit(write.work(tx), write.limitMs))
-      return { write, settle: () => write.resolve(result as never) }
+      const settle = await this.#savepoints.run((tx) => this.#withinLimit(write.work(tx), write.limitMs))
+      return { write, settle }
     } catch (error) {
       return { write, settle: () => write.reject(error) }
     }

@@ -1,10 +1,17 @@
-import { type Migrations, tableWithId } from '@penstock/db'
-import { type Generated, sql } from 'kysely'
+import { type Db, type Migrations, tableWithId } from '@penstock/db'
+import { type Generated, sql, type Transaction } from 'kysely'
 
 /** The only table of this package. An application adds it to the database of its own tables. */
 export interface DeliveryTables {
   deliveries: DeliveriesTable
 }
+
+/** Returns the database of an application as one of deliveries. Kysely compares tables exactly, so the one that was added needs a cast. */
+export const deliveriesIn = <Tables>(db: Db<Tables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>
+
+/** Returns a transaction on the database of an application as one on deliveries. */
+export const deliveriesWithin = <Tables>(tx: Transaction<Tables>): Transaction<DeliveryTables> =>
+  tx as unknown as Transaction<DeliveryTables>
 
 export interface DeliveriesTable {
   id: Generated<number>

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Db } from '@penstock/db'
-import type { DeliveryQueue, DeliveryTables } from '@penstock/delivery'
+import { type DeliveryQueue, deliveriesWithin } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
 import type { Transaction } from 'kysely'
 import type { DurableOptions } from '../options/durable-options.ts'
@@ -73,7 +73,7 @@ export class RecordIntake {
     await transaction.load(arrivals)
     const results: IntakeResult[] = []
     for (const arrival of arrivals) results.push(await transaction.add(arrival))
-    const added = await queue.enqueue(tx as unknown as Transaction<DeliveryTables>, transaction.deliveries, nowMs)
+    const added = await queue.enqueue(deliveriesWithin(tx), transaction.deliveries, nowMs)
     await transaction.write()
     // Inserting and committing 25 MB takes long, so the event loop gets a turn in between.
     if (requests.some(({ body }) => body.text.length > LARGE_CHARACTERS)) await setImmediate()

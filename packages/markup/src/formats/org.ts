@@ -6,6 +6,7 @@ import type { HtmlElement, HtmlRoot } from '../html-tree.ts'
 import { type OrgNode, orgHandlers } from './org-handlers.ts'
 import { orgSections } from './org-sections.ts'
 
+/** The type of the library is that of a plugin of unified, which has no arguments of its own. */
 type ToTree = (options: { handlers: object }) => (tree: OrgNode) => HtmlRoot
 
 /** How deeply styles and quotes are read within each other; deeper ones stay text. */
@@ -37,6 +38,7 @@ export function renderOrg(source: string): string {
 }
 
 function nodesOf(source: string, settings: ReturnType<typeof getSettings>): HtmlRoot['children'] {
+  // The library declares a type for each kind of node; the handlers read members that several kinds have.
   const tree = parse(source, { settings }) as unknown as OrgNode
   prepareBlocks(tree)
   return toTree(tree).children

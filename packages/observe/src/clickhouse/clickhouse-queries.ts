@@ -7,6 +7,7 @@ import { listLogRecords } from './log-queries.ts'
 import { findMetricIntervals } from './metric-interval-queries.ts'
 import { findMetric, listMetricNames } from './metric-queries.ts'
 import { exporterPipelines, viewPipelines } from './pipeline-source.ts'
+import { KnownSpans } from './pipeline-spans.ts'
 import { compareRuns, findFacets, findPipeline, listRuns, readInsights } from './run-queries.ts'
 import type { ClickHouse } from './schema/clickhouse-client.ts'
 import { type ExporterSchema, readSchema } from './schema/exporter-schema.ts'
@@ -44,6 +45,7 @@ export function clickHouseQueries({
 }: ClickHouseQueryOptions): ObserveQueries {
   let known: { readonly tables: Promise<KnownTables>; readonly untilMs: number; readonly state: string } | undefined
   let history: DerivedHistory | undefined
+  const knownSpans = new KnownSpans()
   const tablesOf = (): Promise<KnownTables> => {
     // Views that have just been filled are used at once.
     const state = viewState().kind
@@ -62,6 +64,7 @@ export function clickHouseQueries({
     return {
       db,
       ...tables,
+      knownSpans,
       pipelines: tables.views.hasPipelines ? viewPipelines : exporterPipelines,
       nowMs,
       deadline() {

@@ -172,7 +172,8 @@ export class DerivedHistory {
   }
 
   /** Reads the runs of some traces, or removes them if they are gone. */
-  async #read({ db, schema, pipelines }: Source, ids: readonly string[]): Promise<void> {
+  async #read(source: Source, ids: readonly string[]): Promise<void> {
+    const { db, schema, pipelines } = source
     const times = await readTraceTimes(db, schema, ids)
     if (times === undefined) {
       for (const id of ids) this.#remove(id)
@@ -186,7 +187,7 @@ export class DerivedHistory {
     )
     const spansOf = new Map(counts.map(({ trace_id, spans }) => [trace_id, Number(spans)]))
     for (const part of inParts(ids, (id) => spansOf.get(id) ?? 0)) {
-      const runs = await readPipelines(db, pipelines.spans, { ids: part, ...times })
+      const runs = await readPipelines(source, pipelines.spans, { ids: part, ...times })
       const byTrace = new Map<string, RunFacts[]>()
       for (const { facts } of [...runs.values()].sort((a, b) => (toRunKey(a.summary) < toRunKey(b.summary) ? -1 : 1))) {
         getOrCreate(byTrace, facts.traceId, () => []).push(facts)

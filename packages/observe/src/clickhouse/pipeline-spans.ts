@@ -24,6 +24,12 @@ export interface DerivedPipeline {
 /** The spans of a trace that are read; the embedded store has as many rows of each kind. */
 const MAX_SPANS_PER_TRACE = 3 * MAX_ROWS_PER_TRACE
 
+/** A database, and the spans that were read from it. */
+interface SpanReads {
+  readonly db: ClickHouse
+  readonly knownSpans: KnownSpans
+}
+
 interface SpanRow {
   readonly start_ns: string
   readonly end_ns: string
@@ -50,16 +56,16 @@ const columnsOf = ({ attributes, resource }: SpanSource) => `
  * @param range the range `from` to `to` in which the spans of these traces start
  */
 export async function readPipelines(
-  db: ClickHouse,
+  source: SpanReads,
   spans: SpanSource,
   { ids, ...range }: { readonly ids: readonly string[]; readonly from: string; readonly to: string },
 ): Promise<ReadonlyMap<string, DerivedPipeline>> {
-  return await readPipelinesWhere(db, spans, 'TraceId IN {ids:Array(String)}', { ...range, ids })
+  return await readPipelinesWhere(source, spans, 'TraceId IN {ids:Array(String)}', { ...range, ids })
 }
 
 /** Returns the runs of the traces that meet a condition. Their spans have to start in the range `from` to `to`. */
 export async function readPipelinesWhere(
-  db: ClickHouse,
+  { db, knownSpans }: SpanReads,
   spans: SpanSource,
   condition: string,
   parameters: Parameters,
@@ -73,7 +79,7 @@ export async function readPipelinesWhere(
   for (const row of rows) {
     const trace = traces.get(row.trace_id) ?? new TraceSpans()
     traces.set(row.trace_id, trace)
-    trace.add(row)
+    trace.add(row, knownSpans)
   }
   const found = new Map<string, DerivedPipeline>()
   for (const trace of traces.values()) {
@@ -94,40 +100,43 @@ export const toRunKey = ({ trace_id, span_id }: { readonly trace_id: string; rea
 
 /** The jobs and stages that are remembered; beyond it, all are forgotten. */
 const MAX_KNOWN_SPANS = 5_000
-const knownSpans = new Map<string, PipelineSpan>()
-
-/** Returns the columns of a span. Most jobs of a project differ only in ids and times, so the other columns are remembered. */
-function toSpan(row: SpanRow): PipelineSpan | undefined {
-  const [startNs, endNs] = [BigInt(row.start_ns), BigInt(row.end_ns)]
-  const key = `${row.attributes} ${row.is_error} ${startNs >= endNs} ${row.span_name}`
-  const known = knownSpans.get(key)
-  const place = { trace_id: row.trace_id, span_id: row.span_id, parent_span_id: row.parent_span_id }
-  if (known?.kind === 'job') {
-    return { kind: 'job', columns: { ...known.columns, ...place, start_ns: startNs, end_ns: endNs } }
-  }
-  if (known?.kind === 'stage') return { kind: 'stage', columns: place }
-  const attributes = Object.entries(JSON.parse(row.attributes) as TextMap)
-  const span = toPipelineSpan(
-    {
-      traceId: row.trace_id,
-      spanId: row.span_id,
-      parentSpanId: row.parent_span_id,
-      name: row.span_name,
-      isError: row.is_error === 1,
-      startNs,
-      endNs,
-    },
-    attributes.map(([key, text]) => ({ key, value: typedValue(key, text) })),
-    resourceJson(row.resource),
-  )
-  if (span !== undefined && span.kind !== 'run' && key.length <= MAX_KEY_LENGTH) {
-    if (knownSpans.size >= MAX_KNOWN_SPANS) knownSpans.clear()
-    knownSpans.set(key, span)
-  }
-  return span
-}
-
 const MAX_KEY_LENGTH = 2_000
+
+/** The jobs and stages that were read from a database, by what they have in common with others. */
+export class KnownSpans {
+  readonly #spans = new Map<string, PipelineSpan>()
+
+  /** Returns the columns of a span. Most jobs of a project differ only in ids and times, so the other columns are remembered. */
+  toSpan(row: SpanRow): PipelineSpan | undefined {
+    const [startNs, endNs] = [BigInt(row.start_ns), BigInt(row.end_ns)]
+    const key = `${row.attributes} ${row.is_error} ${startNs >= endNs} ${row.span_name}`
+    const known = this.#spans.get(key)
+    const place = { trace_id: row.trace_id, span_id: row.span_id, parent_span_id: row.parent_span_id }
+    if (known?.kind === 'job') {
+      return { kind: 'job', columns: { ...known.columns, ...place, start_ns: startNs, end_ns: endNs } }
+    }
+    if (known?.kind === 'stage') return { kind: 'stage', columns: place }
+    const attributes = Object.entries(JSON.parse(row.attributes) as TextMap)
+    const span = toPipelineSpan(
+      {
+        traceId: row.trace_id,
+        spanId: row.span_id,
+        parentSpanId: row.parent_span_id,
+        name: row.span_name,
+        isError: row.is_error === 1,
+        startNs,
+        endNs,
+      },
+      attributes.map(([key, text]) => ({ key, value: typedValue(key, text) })),
+      resourceJson(row.resource),
+    )
+    if (span !== undefined && span.kind !== 'run' && key.length <= MAX_KEY_LENGTH) {
+      if (this.#spans.size >= MAX_KNOWN_SPANS) this.#spans.clear()
+      this.#spans.set(key, span)
+    }
+    return span
+  }
+}
 const NO_RESOURCE = JSON.stringify({ resource: {} })
 
 /** Returns the document of a resource. Only that of a run was read. */
@@ -144,8 +153,8 @@ class TraceSpans {
   readonly #jobs = new Map<string, JobColumns>()
   readonly #stages = new Map<string, StageColumns>()
 
-  add(row: SpanRow): void {
-    const span = toSpan(row)
+  add(row: SpanRow, known: KnownSpans): void {
+    const span = known.toSpan(row)
     switch (span?.kind) {
       case 'run':
         keepNewest(this.#runs, { ...span.columns, service: row.service })

@@ -104,7 +104,7 @@ async function* findRuns(
   for await (const { rows, next } of places) {
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
     const times = ids.length === 0 ? undefined : await readTraceTimes(db, schema, ids)
-    const derived = times === undefined ? new Map() : await readPipelines(db, spans, { ids, ...times })
+    const derived = times === undefined ? new Map() : await readPipelines(source, spans, { ids, ...times })
     const found = new Map<string, FoundRun>()
     for (const place of rows) {
       const pipeline: DerivedPipeline | undefined = derived.get(toRunKey(place))
@@ -198,7 +198,7 @@ export async function findPipeline(source: Source, traceId: string): Promise<Der
   if (!schema.has(TRACES)) return undefined
   const times = await readTraceTimes(db, schema, [traceId])
   if (times === undefined) return undefined
-  const runs = [...(await readPipelines(db, pipelines.spans, { ids: [traceId], ...times })).values()]
+  const runs = [...(await readPipelines(source, pipelines.spans, { ids: [traceId], ...times })).values()]
   return runs.sort(rootFirst)[0]
 }
 
@@ -327,7 +327,7 @@ async function runsOfRange(
   const isOfRuns = `TraceId IN (SELECT TraceId FROM ${table} WHERE
     Timestamp >= fromUnixTimestamp64Nano({first:Int64}) AND Timestamp < fromUnixTimestamp64Nano({last:Int64})
     AND ${isRun} AND ${condition})`
-  const derived = await readPipelinesWhere(db, pipelines.spans, isOfRuns, {
+  const derived = await readPipelinesWhere(source, pipelines.spans, isOfRuns, {
     ...parameters,
     first: String(since),
     last: String(extent.newestNs),

@@ -1,4 +1,5 @@
 import type { PipelineSource } from './pipeline-source.ts'
+import type { KnownSpans } from './pipeline-spans.ts'
 import type { ClickHouse } from './schema/clickhouse-client.ts'
 import type { ExporterSchema } from './schema/exporter-schema.ts'
 import type { ReadyViews } from './views/ready-views.ts'
@@ -9,6 +10,7 @@ export interface Source {
   readonly schema: ExporterSchema
   readonly views: ReadyViews
   readonly pipelines: PipelineSource
+  readonly knownSpans: KnownSpans
   nowMs(): number
   /** Returns a function that shows whether a search that starts now has taken its time. */
   deadline(): () => boolean

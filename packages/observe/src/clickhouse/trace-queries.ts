@@ -190,14 +190,12 @@ async function readTraces(
 }
 
 /** Returns the pipeline runs at the roots of traces, by the ids of the traces. */
-async function readRuns(
-  { db, schema, pipelines }: Source,
-  places: readonly TracePlace[],
-): Promise<ReadonlyMap<string, RunSummary>> {
+async function readRuns(source: Source, places: readonly TracePlace[]): Promise<ReadonlyMap<string, RunSummary>> {
+  const { db, schema, pipelines } = source
   const ids = places.map(({ trace_id }) => trace_id)
   const times = ids.length === 0 ? undefined : await readTraceTimes(db, schema, ids)
   const found: ReadonlyMap<string, DerivedPipeline> =
-    times === undefined ? new Map() : await readPipelines(db, pipelines.spans, { ids, ...times })
+    times === undefined ? new Map() : await readPipelines(source, pipelines.spans, { ids, ...times })
   const byTrace = new Map<string, RunSummary>()
   for (const { summary } of [...found.values()].sort(rootFirst).reverse()) byTrace.set(summary.trace_id, summary)
   return byTrace

@@ -12,7 +12,7 @@ const compiled = new Map<Message, MemberWriter>()
 /** Returns the function that writes a message as canonical OTLP/JSON, with the members in the order of the proto file. */
 export function getJsonWriter<T>(message: Message<T>): (writer: JsonWriter, model: T) => void {
   const known = compiled.get(message as Message)
-  if (known) return known as never
+  if (known) return known as (writer: JsonWriter, model: T) => void
   const members = message.fields.flatMap(memberWriters).reverse()
   const write: MemberWriter = (writer, model) => {
     const closed = writer.closeObject()
@@ -20,7 +20,7 @@ export function getJsonWriter<T>(message: Message<T>): (writer: JsonWriter, mode
     writer.openObject(closed)
   }
   compiled.set(message as Message, write)
-  return write as never
+  return write as (writer: JsonWriter, model: T) => void
 }
 
 function memberWriters(field: NamedField): MemberWriter[] {

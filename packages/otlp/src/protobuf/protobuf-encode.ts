@@ -17,7 +17,7 @@ const compiled = new Map<Message, MessageWriter>()
 /** Returns the writer of a message, derived from its table. Fields are written in the order of their numbers. */
 export function getProtobufWriter<T>(message: Message<T>): (writer: ProtobufWriter, model: T) => void {
   const known = compiled.get(message as Message)
-  if (known) return known as never
+  if (known) return known as (writer: ProtobufWriter, model: T) => void
   const writers = message.fields
     .flatMap(fieldWriters)
     .sort((a, b) => b.number - a.number)
@@ -26,7 +26,7 @@ export function getProtobufWriter<T>(message: Message<T>): (writer: ProtobufWrit
     for (const writeField of writers) writeField(writer, model)
   }
   compiled.set(message as Message, write)
-  return write as never
+  return write as (writer: ProtobufWriter, model: T) => void
 }
 
 function fieldWriters(field: NamedField): FieldWriter[] {

@@ -63,7 +63,7 @@ export function message<T>(
   name: string,
   fields: { readonly [K in Exclude<keyof T, 'type'>]-?: Field<T[K]> },
 ): Message<T> {
-  const entries = Object.entries<FieldForm & { json?: string }>(fields as never)
+  const entries = Object.entries(fields as Record<string, FieldForm & { json?: string }>)
   return { name, fields: entries.map(([property, field]) => ({ json: property, ...field, property })) }
 }
 

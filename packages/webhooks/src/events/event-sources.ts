@@ -280,7 +280,7 @@ function wikiPageSource(action: WikiPageFacts['action']): EventSource {
     async eventsOf(context, event) {
       const facts = await readProjectFacts(context, event.projectId)
       const user = await actorOf(context, event)
-      const page = event.details as unknown as WikiPageFacts['page']
+      const page = event.details as WikiPageFacts['page']
       const payload = wikiPagePayload({ facts, user, page, action }, context.core.settings.externalUrl)
       return [{ event: 'wikiPageEvents', payload }]
     },
@@ -296,6 +296,7 @@ function expiringTokenSource<Token extends { readonly id: number }>(
     switches: [name],
     async eventsOf(context, { projectId, objectId, details }) {
       const facts = await readProjectFacts(context, projectId)
+      // Each token's listener writes these details, which the event carries as JSON of any form.
       const token = { ...details, id: objectId } as unknown as Token
       return [{ event: name, payload: payloadOf(facts, token, context.core.settings.externalUrl) }]
     },
