@@ -244,6 +244,17 @@ test('decodes header blocks that it does not use', async () => {
   expect(await session.feed(frame(HEADERS, COMPLETE, 5, '\x82\x86\x84\xbf'))).toEqual(['GOAWAY 3 COMPRESSION_ERROR'])
 })
 
+test('ignores all that follows an error of the connection', async () => {
+  const session = await openWithStreams()
+  const fault = frame(PING, 0, 0, '1234567')
+  expect(await session.feed(Buffer.concat([fault, frame(SETTINGS, 0, 0, '12345'), headers(9, get)]))).toEqual([
+    'GOAWAY 7 FRAME_SIZE_ERROR',
+  ])
+  expect(await session.feed(headers(9, get), fault)).toEqual([])
+  expect(session.socket.destroyed).toBe(true)
+  expect(session.seen.map(({ id }) => id)).toEqual([1, 3, 5, 7])
+})
+
 test('the streams of these tests are in the states that their titles name', async () => {
   const session = await openWithStreams()
   expect(session.seen.map(({ ending }) => ending)).toEqual(['', 'end', 'end, close', 'close'])
