@@ -190,14 +190,14 @@ function trees(cases: readonly Case[], pairs: readonly Pair[]): string {
   const [first, , again] = ['[0]', '[1]', '[2]'].map((index) =>
     cases.find(({ name }) => name === `e41-finishes-again-after-a-retry${index}`),
   )
-  const traceIds = (side: 'theirs' | 'ours') => new Set([first, again].map((each) => traceIdOf(each?.[side]))).size
+  const traceIds = (side: 'theirs' | 'ours') => new Set([first, again].map((each) => getTraceId(each?.[side]))).size
   return `The receiver derives its ids from the finish time as well: a running job cannot know the id of its trace, and a pipeline
 that finishes again after a retry becomes another trace (\`e41-…\`: ${traceIds('theirs')} traces, Penstock ${traceIds('ours')}). Of ${children.length} child pipelines that Penstock
 adds to the trace of their parent, the receiver adds ${joined.length}. If a job occurs twice in one hook, the receiver's spans share an id
 (${repeated} here).`
 }
 
-function traceIdOf(outcome: Outcome | undefined): string {
+function getTraceId(outcome: Outcome | undefined): string {
   if (outcome?.kind !== 'exported') throw new Error('not exported')
   return outcome.trace.pipeline.span.traceId
 }

@@ -201,10 +201,10 @@ describe('exporters of the OpenTelemetry SDK', () => {
 })
 
 describe('kill -9', () => {
-  const traceIdOf = (number: number) => number.toString(16).padStart(32, 'a')
+  const getTraceId = (number: number) => number.toString(16).padStart(32, 'a')
   const traceOf = (number: number) => ({
     resourceSpans: [
-      { scopeSpans: [{ spans: [{ traceId: traceIdOf(number), spanId: '1'.repeat(16), name: `${number}` }] }] },
+      { scopeSpans: [{ spans: [{ traceId: getTraceId(number), spanId: '1'.repeat(16), name: `${number}` }] }] },
     ],
   })
 
@@ -233,7 +233,7 @@ describe('kill -9', () => {
       await Promise.allSettled(Array.from({ length: 16 }, sender))
       await ended
     }
-    const found = await Promise.all([...acknowledged].map((each) => store.queries.trace(traceIdOf(each), 1)))
+    const found = await Promise.all([...acknowledged].map((each) => store.queries.trace(getTraceId(each), 1)))
     expect(acknowledged.size).toBeGreaterThanOrEqual(148)
     expect(found.filter((trace) => trace === undefined)).toEqual([])
   })

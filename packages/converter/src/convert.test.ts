@@ -46,7 +46,7 @@ const conversions = fc
 
 const spansOf = ({ traces }: Conversion): readonly Span[] => traces.resources[0]!.scopes[0]!.items
 const logsOf = ({ logs }: Conversion) => logs.resources[0]!.scopes[0]!.items
-const metricsOf = ({ metrics }: Conversion): readonly Metric[] => metrics.resources[0]!.scopes[0]!.items
+const toMetrics = ({ metrics }: Conversion): readonly Metric[] => metrics.resources[0]!.scopes[0]!.items
 
 function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
   return [
@@ -55,12 +55,12 @@ function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
     ),
     ...spansOf(conversion).flatMap((span) => [span.attributes, ...span.links.map((link) => link.attributes)]),
     ...logsOf(conversion).map((record) => record.attributes),
-    ...pointsOf(conversion).map((point) => point.attributes),
+    ...listPoints(conversion).map((point) => point.attributes),
   ]
 }
 
-function pointsOf(conversion: Conversion): (NumberDataPoint | HistogramDataPoint)[] {
-  return metricsOf(conversion).flatMap<NumberDataPoint | HistogramDataPoint>(({ data }) => {
+function listPoints(conversion: Conversion): (NumberDataPoint | HistogramDataPoint)[] {
+  return toMetrics(conversion).flatMap<NumberDataPoint | HistogramDataPoint>(({ data }) => {
     if (data?.type !== 'gauge' && data?.type !== 'sum' && data?.type !== 'histogram')
       throw new Error('unexpected metric')
     return data.dataPoints
@@ -136,7 +136,7 @@ describe('for every payload', () => {
           expect(span.endTimeUnixNano).toBeGreaterThanOrEqual(span.startTimeUnixNano)
           expect(span.endTimeUnixNano).toBeLessThan(2n ** 63n)
         }
-        for (const point of pointsOf(conversion)) {
+        for (const point of listPoints(conversion)) {
           expect(point.timeUnixNano).toBeGreaterThan(0n)
           expect(point.timeUnixNano).toBeGreaterThanOrEqual(point.startTimeUnixNano)
         }
@@ -175,7 +175,7 @@ describe('for every payload', () => {
   test('bucket counts add up to the count, samples lie between min and max', () => {
     fc.assert(
       fc.property(conversions, ({ conversion }) => {
-        for (const point of pointsOf(conversion)) {
+        for (const point of listPoints(conversion)) {
           if (!('bucketCounts' in point)) continue
           expect(point.count).toBeGreaterThan(0n)
           expect(point.bucketCounts.reduce((a, b) => a + b, 0n)).toBe(point.count)
@@ -223,10 +223,10 @@ test('splits the metrics of a pipeline with more stages than a request may have 
 
 test.each([{}, 'none', 7, true])('builds that are %j are not reported as 0 jobs', (builds) => {
   const body = { object_attributes: { id: 31, status: 'success', created_at: '2026-01-05T10:00:00Z' }, builds }
-  const names = metricsOf(convert(recordOf(body))).map(({ name }) => name)
+  const names = toMetrics(convert(recordOf(body))).map(({ name }) => name)
   expect(names).toContain('cicd.pipeline.run.count')
   expect(names).not.toContain('pipeline.jobs_total')
   expect(names).not.toContain('cicd.pipeline.task.total')
-  const listed = metricsOf(convert(recordOf({ ...body, builds: null }))).map(({ name }) => name)
+  const listed = toMetrics(convert(recordOf({ ...body, builds: null }))).map(({ name }) => name)
   expect(listed).toContain('pipeline.jobs_total')
 })

@@ -12,13 +12,13 @@ import type {
   Signal,
   Span,
 } from '@penstock/otlp'
-import { type PlannedRun, planOf } from './attributes/plan.ts'
+import { createPlan, type PlannedRun } from './attributes/plan.ts'
 import { attributesFrom, vendorKey } from './base/attribute-table.ts'
 import { type ConvertOptions, resolveOptions } from './base/options.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './base/semconv.ts'
 import type { Tally } from './base/text.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
-import { metricParts, metricsOf } from './metrics/data-points.ts'
+import { metricParts, toMetrics } from './metrics/data-points.ts'
 import { jobRun, pipelineRun, traceId } from './run/run.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
 
@@ -43,7 +43,7 @@ const defaultOptions = resolveOptions()
  * @throws {RecordError} if the record has no time and no receipt time
  */
 export function convert(record: PipelineRecord, options: ConvertOptions = defaultOptions): Conversion {
-  const run = pipelineRun(record, planOf(options))
+  const run = pipelineRun(record, createPlan(options))
   const spans: Span[] = []
   const logRecords: LogRecord[] = []
   for (const { span, logRecord } of parts(run)) {
@@ -53,15 +53,15 @@ export function convert(record: PipelineRecord, options: ConvertOptions = defaul
   const headers = headersOf(run)
   return {
     traces: request(headers.traces, spans),
-    metrics: request(headers.metrics, metricsOf(run)),
+    metrics: request(headers.metrics, toMetrics(run)),
     logs: request(headers.logs, logRecords),
     tally: run.tally,
   }
 }
 
 /** Returns the trace id that the spans of `convert` have, without building the spans. */
-export function traceIdOf(record: PipelineRecord, options: ConvertOptions = defaultOptions): string {
-  return traceId(record, planOf(options))
+export function getTraceId(record: PipelineRecord, options: ConvertOptions = defaultOptions): string {
+  return traceId(record, createPlan(options))
 }
 
 /** Returns only the metrics of `convert`, for callers that accumulate them. */
@@ -69,11 +69,11 @@ export function convertMetrics(
   record: PipelineRecord,
   options: ConvertOptions = defaultOptions,
 ): OtlpRequest<'metrics'> {
-  const run = pipelineRun(record, planOf(options))
-  return request(headersOf(run).metrics, metricsOf(run))
+  const run = pipelineRun(record, createPlan(options))
+  return request(headersOf(run).metrics, toMetrics(run))
 }
 
-export interface ChunkOptions {
+interface ChunkOptions {
   readonly signals: readonly Signal[]
   readonly encoder: RequestEncoder
   readonly limits: ChunkLimits
@@ -91,7 +91,7 @@ export function* convertChunks(
   options: ConvertOptions,
   { signals, encoder, limits }: ChunkOptions,
 ): Generator<EncodedChunk, Tally> {
-  const run = pipelineRun(record, planOf(options))
+  const run = pipelineRun(record, createPlan(options))
   const headers = headersOf(run)
   const writerOf = <S extends Signal>(signal: S) =>
     signals.includes(signal) ? encoder.chunks(signal, headers[signal], limits) : undefined
@@ -106,7 +106,7 @@ export function* convertChunks(
     }
   }
   const metrics = writerOf('metrics')
-  for (const metric of metrics === undefined ? [] : metricsOf(run)) {
+  for (const metric of metrics === undefined ? [] : toMetrics(run)) {
     for (const part of metricParts(metric, limits.maxItems)) {
       const chunk = metrics?.add(part)
       if (chunk !== undefined) yield chunk

@@ -12,7 +12,7 @@ export {
 } from './metrics/accumulate.ts'
 export { metricParts } from './metrics/data-points.ts'
 export * from './run/export-decision.ts'
-export { instanceOf } from './run/identity.ts'
+export { getInstance } from './run/identity.ts'
 export { recordInstance, upstreamInstance } from './run/run.ts'
 export { hasTime } from './run/span-times.ts'
 export * from './sdk-views.ts'

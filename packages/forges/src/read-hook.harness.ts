@@ -9,7 +9,8 @@ export function read(hook: object, receivedAtNs?: bigint) {
   return { record: input.record, warned: input.warnings.items.map((warning) => warning.path) }
 }
 
-export const recordOf = (hook: object): PipelineRecord => read(hook).record
-export const runOf = (fields: object): PipelineRecord => recordOf({ object_attributes: { ...attributes, ...fields } })
-export const jobOf = (fields: object): JobRecord =>
-  recordOf({ builds: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!
+export const hookRecord = (hook: object): PipelineRecord => read(hook).record
+export const hookRun = (fields: object): PipelineRecord =>
+  hookRecord({ object_attributes: { ...attributes, ...fields } })
+export const hookJob = (fields: object): JobRecord =>
+  hookRecord({ builds: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!

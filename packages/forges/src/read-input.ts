@@ -1,4 +1,4 @@
-import { bodyFields, isObject, type JsonObject, kindOf, warn } from './body/fields.ts'
+import { bodyFields, isObject, type JsonObject, jsonKind, warn } from './body/fields.ts'
 import type { BodyContent } from './forge/forge.ts'
 import { expectedBody, listAdvice, recognise } from './recognise.ts'
 import type { Payload } from './record/payload.ts'
@@ -28,7 +28,7 @@ export const nestingLimit = 512
 export function readInput(body: unknown, { receivedAtNs }: Intake): Input {
   const advice = Array.isArray(body) ? listAdvice(body) : undefined
   if (advice !== undefined) throw new RecordError('', advice)
-  if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${kindOf(body)}`)
+  if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${jsonKind(body)}`)
   const warnings = newWarnings()
   const form = recognise(body)
   const fields = bodyFields(form.unwrap?.(body) ?? body, warnings)

@@ -7,7 +7,7 @@ import { UsageError } from '../process/environment.ts'
 import { ForgeError, refusal } from './forge-error.ts'
 import { rateLimitWaitMs } from './rate-limit.ts'
 
-export interface ForgeOptions {
+interface ForgeOptions {
   /** The URL of the API, as returned by `apiUrl`. */
   readonly url: URL
   readonly token: string | undefined

@@ -42,7 +42,7 @@ export class Lineage {
       pipeline_id: BigInt(upstream.pipelineId),
       bridge_id: BigInt(upstream.bridgeId),
     }
-    const rootId = this.#rootOf(id)
+    const rootId = this.#findRoot(id)
     const child = upstream.isOtherProject || rootId === undefined ? pipeline : { ...pipeline, root_pipeline_id: rootId }
     return { pipeline: child, source_pipeline: source }
   }
@@ -51,7 +51,7 @@ export class Lineage {
    * Returns the root of a pipeline within its own project: parents in other projects are not followed. `undefined` if
    * the parents form a cycle or are too many.
    */
-  #rootOf(id: string): bigint | undefined {
+  #findRoot(id: string): bigint | undefined {
     let rootId = id
     for (let depth = 0; depth <= MAX_DEPTH; depth++) {
       const upstream = this.#upstream.get(rootId)

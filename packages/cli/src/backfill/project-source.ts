@@ -22,7 +22,7 @@ export interface PipelineFilter {
   readonly statuses: readonly string[] | undefined
 }
 
-export interface ProjectSourceOptions {
+interface ProjectSourceOptions {
   readonly forge: Forge
   /** The project as the forge returns it. */
   readonly project: JsonObject

@@ -3,7 +3,7 @@ import { HttpClient } from '@penstock/delivery'
 import type { ClosableSpamCheck } from './spam-service.ts'
 
 /** A service that verifies solutions of CAPTCHAs, with the interface that reCAPTCHA, hCaptcha and Turnstile share. */
-export interface CaptchaService {
+interface CaptchaService {
   /** The key that clients need to show the CAPTCHA. */
   readonly siteKey: string
   readonly secret: string

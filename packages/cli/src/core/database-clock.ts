@@ -60,7 +60,7 @@ export class DatabaseClock implements Clock {
   }
 }
 
-export interface FollowedClock {
+interface FollowedClock {
   readonly clock: Clock
   end(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { DomainError, type SpamCheck, type SpamSuspect } from '@penstock/core'
 import { HttpClient } from '@penstock/delivery'
 
 /** A service that recognizes spam, with the interface of Akismet's `comment-check`. */
-export interface SpamService {
+interface SpamService {
   readonly url: string
   readonly key: string
   /** The external URL of this core. */

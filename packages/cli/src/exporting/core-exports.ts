@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { instanceOf } from '@penstock/converter'
+import { getInstance } from '@penstock/converter'
 import {
   type Core,
   claimTraceInstance,
@@ -116,7 +116,7 @@ async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord):
   const pipelineId = integerId(upstream.pipelineId)
   const base = `${tx.core.settings.externalUrl}/`
   const path = projectPath ?? (projectWebUrl?.startsWith(base) ? projectWebUrl.slice(base.length) : undefined)
-  const isOnThisHost = projectWebUrl === undefined || instanceOf(projectWebUrl) === instanceOf(base)
+  const isOnThisHost = projectWebUrl === undefined || getInstance(projectWebUrl) === getInstance(base)
   const id = Number(projectId)
   const ref = path ?? (projectWebUrl === undefined && Number.isSafeInteger(id) ? id : undefined)
   return isOnThisHost && ref !== undefined && pipelineId !== undefined
@@ -160,8 +160,8 @@ async function upstreamIdentity(
     return { instance, standing: named.isRecorded ? 'recorded' : 'expected' }
   }
   // Hashed with this host, the id would lead to the trace of any project that has a pipeline with this id.
-  const host = instanceOf(projectWebUrl)
-  const isOnOtherHost = host !== '' && host !== instanceOf(tx.core.settings.externalUrl)
+  const host = getInstance(projectWebUrl)
+  const isOnOtherHost = host !== '' && host !== getInstance(tx.core.settings.externalUrl)
   return { standing: isOnOtherHost ? 'expected' : 'unknown' }
 }
 

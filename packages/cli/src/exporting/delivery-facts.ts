@@ -1,4 +1,4 @@
-import { type ConvertOptions, traceIdOf } from '@penstock/converter'
+import { type ConvertOptions, getTraceId } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import { type ExporterTables, findRecordOfDelivery, parseExportKey, sourceDestination } from '@penstock/exporter'
 import { RecordError } from '@penstock/forges'
@@ -56,7 +56,7 @@ async function traceOf(
     const found = await findRecordOfDelivery(read, key)
     if (found === undefined) return undefined
     const { record } = found
-    return { trace: traceIdOf(record, options), ...(record.instance !== undefined && { instance: record.instance }) }
+    return { trace: getTraceId(record, options), ...(record.instance !== undefined && { instance: record.instance }) }
   } catch (error) {
     // The delivery may be dead because its record cannot be read.
     if (error instanceof RecordError) return undefined

@@ -27,7 +27,7 @@ export const RESTORE_READY_DIRECTORY = 'restore-ready'
 
 type EntryKind = (typeof entryKinds)[number]['kind']
 
-export interface OpenEntry {
+interface OpenEntry {
   readonly name: string
   readonly path: string
   readonly kind: EntryKind
@@ -49,7 +49,7 @@ const MAX_NAMES = 5
  * next start. An `open` directory keeps its mode, and other users can only list it. In a `writable` directory, other
  * users can replace files.
  */
-export type DirectoryAccess =
+type DirectoryAccess =
   | { readonly kind: 'closed' | 'closable' }
   | { readonly kind: 'open'; readonly why: string; readonly mode: string; readonly otherNames: readonly string[] }
   | { readonly kind: 'writable'; readonly problem: string; readonly remedy: string }

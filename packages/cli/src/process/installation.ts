@@ -34,7 +34,7 @@ export const testedNodes = [
   },
 ] as const
 
-export type NodeSupport = 'tested' | 'untested' | 'too old'
+type NodeSupport = 'tested' | 'untested' | 'too old'
 
 /** Returns whether CI runs tests with the major version of a Node, and whether it is too old. */
 export function nodeSupport(nodeVersion: string): NodeSupport {

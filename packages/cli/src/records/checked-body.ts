@@ -12,7 +12,7 @@ export interface CheckedPipeline extends CheckedRecord {
   readonly warnings: Warnings
 }
 
-export interface CheckedJobHook {
+interface CheckedJobHook {
   readonly kind: 'job hook'
   readonly pipelineId: RunId
   readonly jobId: RunId

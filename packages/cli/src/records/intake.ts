@@ -8,6 +8,7 @@ import {
 } from '@penstock/exporter'
 import {
   attemptsListedBy,
+  findRoot,
   type Input,
   type JobEvent,
   type PipelineRecord,
@@ -15,7 +16,6 @@ import {
   type RunId,
   readInput,
   rootKey,
-  rootOf,
   type Warning,
   withJobEvents,
 } from '@penstock/forges'
@@ -126,7 +126,7 @@ export class Intake {
   #admitJob(event: JobEvent): Admission {
     const instance = recordInstance(event, this.#options)
     this.#links.learnJobEvent(event)
-    this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
+    this.#roots.set(rootKey(instance, event.pipelineId), findRoot(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
     this.#pendingPipelines.addJobHook(instance, event.pipelineId)
     const isUsed = this.#options.reexport !== 'none' || this.#surveyedJobEvents.has(instance, event)

@@ -34,7 +34,7 @@ const BEGINS_MS = 15 * 24 * HOUR_MS
 /** The value of `default_branch_protection` with which Developers may push: some of the commits on `main` are theirs. */
 const DEVELOPERS_PUSH = 1
 
-export interface FillOptions {
+interface FillOptions {
   readonly core: Core
   /** The end of the time in which the sample pipelines ran. Another time results in other pipelines. */
   readonly nowMs: number
@@ -45,7 +45,7 @@ export interface FillOptions {
 }
 
 /** A workspace with the pipelines of the last two days. */
-export interface FilledWorkspace {
+interface FilledWorkspace {
   /** The number of its pipelines, including those that are not recorded yet. */
   readonly pipelines: number
   /**

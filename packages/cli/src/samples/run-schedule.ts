@@ -27,7 +27,7 @@ export interface Schedule {
   readonly finishedMs: number | undefined
 }
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   readonly jobs: readonly PlannedJob[]
   readonly fates: Readonly<Record<string, Fate>>
   readonly createdMs: number

@@ -17,7 +17,7 @@ import {
   ATTR_SVC_TASK_RUN_EXECUTED,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
 } from '../base/semconv.ts'
-import { entryOf, stateByStatus } from '../base/status-maps.ts'
+import { findEntry, stateByStatus } from '../base/status-maps.ts'
 import type { JobRun } from '../run/run.ts'
 
 const BRIDGE = 'bridge'
@@ -58,7 +58,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_STATE],
     type: 'string',
-    from: ({ job }) => entryOf(stateByStatus, job.status),
+    from: ({ job }) => findEntry(stateByStatus, job.status),
     absent: 'the status is final or has no state',
   },
   {

@@ -20,7 +20,7 @@ import {
   ATTR_VCS_REF_HEAD_REVISION,
   ATTR_VCS_REF_HEAD_TYPE,
 } from '../base/semconv.ts'
-import { changeStateByState, entryOf, stateByStatus } from '../base/status-maps.ts'
+import { changeStateByState, findEntry, stateByStatus } from '../base/status-maps.ts'
 import type { PipelineRun } from '../run/run.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. */
@@ -104,7 +104,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_RUN_STATE],
     type: 'string',
-    from: ({ record }) => entryOf(stateByStatus, record.status),
+    from: ({ record }) => findEntry(stateByStatus, record.status),
     absent: 'the status is final or has no state',
   },
   {
@@ -295,6 +295,6 @@ function commitMessage({ record, options }: PipelineRun): string | undefined {
 }
 
 function changeStateOf({ state, draft }: MergeRequestRecord): string | undefined {
-  const changeState = state === undefined ? undefined : entryOf(changeStateByState, state)
+  const changeState = state === undefined ? undefined : findEntry(changeStateByState, state)
   return draft && changeState === 'open' ? 'wip' : changeState
 }

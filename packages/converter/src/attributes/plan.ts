@@ -1,6 +1,6 @@
 import type { InstrumentationScope, Signal } from '@penstock/otlp'
 import { type CompiledTable, compileTable } from '../base/attribute-table.ts'
-import { boundsOf } from '../base/bounds.ts'
+import { resolveBounds } from '../base/bounds.ts'
 import type { ConvertOptions } from '../base/options.ts'
 import { PRODUCT_VERSION } from '../base/version.ts'
 import { idSchemes } from '../run/identity.ts'
@@ -14,7 +14,7 @@ import { resourceAttributes } from './resource-attributes.ts'
 import { type StageContext, stageAttributes } from './stage-attributes.ts'
 
 /** The values derived from the options alone, computed once for all records that are converted with them. */
-export interface ConversionPlan extends RunSettings {
+interface ConversionPlan extends RunSettings {
   readonly bounds: readonly number[]
   /** The same objects for every run, so that an encoder encodes them once. */
   readonly scopes: Readonly<Record<Signal, InstrumentationScope>>
@@ -33,7 +33,7 @@ export type PlannedJob = JobRun<ConversionPlan>
 
 const plans = new WeakMap<ConvertOptions, ConversionPlan>()
 
-export function planOf(options: ConvertOptions): ConversionPlan {
+export function createPlan(options: ConvertOptions): ConversionPlan {
   let plan = plans.get(options)
   if (plan === undefined) {
     plan = newPlan(options)
@@ -47,7 +47,7 @@ function newPlan(options: ConvertOptions): ConversionPlan {
   return {
     options,
     ids: idSchemes[options.idScheme],
-    bounds: boundsOf(options.bounds),
+    bounds: resolveBounds(options.bounds),
     scopes: {
       traces: newScope('pipeline', options),
       metrics: newScope('metrics', options),

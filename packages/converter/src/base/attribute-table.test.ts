@@ -22,7 +22,7 @@ const table: AttributeTable<Tap> = [
 const compiled = compileTable(table, { vendorNamespace: 'svc', extensions: true, extraAttributes: false })
 
 const attributesOf = (tap: Tap, tally = newTally()): KeyValue[] => attributesFrom(compiled, tap, tally)
-const valuesOf = (tap: Tap) => attributesOf(tap).map(({ value }) => value)
+const listValues = (tap: Tap) => attributesOf(tap).map(({ value }) => value)
 
 test.each([
   ['svc.cicd.link.type', 'gitlab', 'gitlab.cicd.link.type'],
@@ -106,7 +106,7 @@ describe('a row without a value gives no attribute', () => {
     ['0', { litres: 0 }, 0],
     ['0n', { number: 0n }, 0n],
     ['false', { open: false }, false],
-  ])('%s is a value', (_what, tap, value) => expect(valuesOf(tap)).toEqual([value]))
+  ])('%s is a value', (_what, tap, value) => expect(listValues(tap)).toEqual([value]))
 })
 
 describe('changed values are counted', () => {

@@ -8,7 +8,7 @@ interface ValueByType {
   bool: boolean
   'string[]': readonly string[]
 }
-export type AttributeType = keyof ValueByType
+type AttributeType = keyof ValueByType
 
 /**
  * One source value and the keys that carry it, legacy key first. The declared type alone decides the OTLP variant, so
@@ -16,7 +16,7 @@ export type AttributeType = keyof ValueByType
  *
  * The attribute is left out if the value is `undefined`, blank text, an empty list or a non-finite number.
  */
-export type AttributeRow<Context> = {
+type AttributeRow<Context> = {
   [T in AttributeType]: {
     readonly keys: readonly [string, ...string[]]
     readonly type: T
@@ -44,7 +44,7 @@ export type AttributeRow<Context> = {
 
 export type AttributeTable<Context> = readonly AttributeRow<Context>[]
 
-export interface TableOptions {
+interface TableOptions {
   readonly vendorNamespace: string
   readonly extensions: boolean
   readonly extraAttributes: boolean

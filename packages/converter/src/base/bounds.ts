@@ -4,6 +4,6 @@ export const boundsProfiles = {
   fine: [1, 2, 5, 10, 15, 30, 60, 120, 180, 300, 450, 600, 900, 1_200, 1_800, 2_700, 3_600, 5_400, 7_200, 14_400],
 } as const
 
-export function boundsOf(bounds: keyof typeof boundsProfiles | readonly number[]): readonly number[] {
+export function resolveBounds(bounds: keyof typeof boundsProfiles | readonly number[]): readonly number[] {
   return typeof bounds === 'string' ? boundsProfiles[bounds] : bounds
 }

@@ -44,7 +44,7 @@ export const changeStateByState: Readonly<Record<string, string>> = {
 }
 
 /** Returns the entry for an untrusted word. Inherited properties such as `constructor` do not count. */
-export function entryOf<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
+export function findEntry<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined
 }
 
@@ -60,13 +60,13 @@ const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
 ])
 export const hasNeverRun = (status: string): boolean => neverRunStatuses.has(status)
 
-export interface SpanStatusOptions {
+interface SpanStatusOptions {
   readonly successStatus: 'ok' | 'unset'
   readonly canceledAsError: boolean
 }
 
 /** Returns the span status code for a status. */
-export function statusCodeOf(status: string, options: SpanStatusOptions): number {
+export function toStatusCode(status: string, options: SpanStatusOptions): number {
   switch (status) {
     case 'success':
       return options.successStatus === 'ok' ? StatusCode.OK : StatusCode.UNSET

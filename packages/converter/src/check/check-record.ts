@@ -1,5 +1,5 @@
 import type { EmptyField, Payload, PipelineRecord, RunId } from '@penstock/forges/record'
-import { planOf } from '../attributes/plan.ts'
+import { createPlan } from '../attributes/plan.ts'
 import type { PointContext } from '../attributes/point-attributes.ts'
 import { attributesFrom, type CompiledTable, vendorKey } from '../base/attribute-table.ts'
 import type { ConvertOptions } from '../base/options.ts'
@@ -45,7 +45,7 @@ export function checkRecord(
   options: ConvertOptions,
   nowNs: bigint,
 ): CheckedRecord {
-  const run = pipelineRun(hasTime(record) ? record : { ...record, receivedAtNs: nowNs }, planOf(options))
+  const run = pipelineRun(hasTime(record) ? record : { ...record, receivedAtNs: nowNs }, createPlan(options))
   const found = [
     ...rowsOf('resource', run.plan.resourceAttributes, [run], payload),
     ...rowsOf('pipeline', run.plan.pipelineAttributes, [run], payload),

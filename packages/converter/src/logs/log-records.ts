@@ -3,7 +3,7 @@ import type { LogContext } from '../attributes/log-attributes.ts'
 import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
 import { attributesFrom, vendorKey } from '../base/attribute-table.ts'
 import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
-import { type Severity, severityOf } from './severity.ts'
+import { type Severity, toSeverity } from './severity.ts'
 
 /** The value by which OTLP marks an unknown time. */
 const UNKNOWN_TIME = 0n
@@ -13,7 +13,7 @@ export function pipelineLogRecord(run: PlannedRun, spanAttributes: readonly KeyV
   const { record } = run
   return logRecord(run, {
     timeNs: pipelineLogTime(run),
-    severity: severityOf(record.status),
+    severity: toSeverity(record.status),
     body: `Pipeline ${record.status}: ${record.name ?? record.ref ?? `#${record.id}`}`,
     spanId: run.spanId,
     source: 'pipeline',
@@ -28,7 +28,7 @@ export function jobLogRecord(task: PlannedJob, spanAttributes: readonly KeyValue
   const stage = job.stage === undefined ? '' : ` (${job.stage})`
   return logRecord(run, {
     timeNs: job.finishedAtNs ?? job.startedAtNs ?? job.createdAtNs ?? pipelineLogTime(run),
-    severity: severityOf(job.status, job.allowFailure),
+    severity: toSeverity(job.status, job.allowFailure),
     body: `Job ${job.status}: ${job.name ?? `#${job.id}`}${stage}`,
     spanId: task.spanId,
     source: 'job',

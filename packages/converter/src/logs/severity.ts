@@ -1,4 +1,4 @@
-import { entryOf } from '../base/status-maps.ts'
+import { findEntry } from '../base/status-maps.ts'
 
 export interface Severity {
   /** logs.v1.SeverityNumber */
@@ -19,7 +19,7 @@ export const severityByStatus: Readonly<Record<string, Severity>> = {
   canceling: WARN,
 }
 
-export function severityOf(status: string, forgiven = false): Severity {
-  const severity = entryOf(severityByStatus, status) ?? DEBUG
+export function toSeverity(status: string, forgiven = false): Severity {
+  const severity = findEntry(severityByStatus, status) ?? DEBUG
   return severity === ERROR && forgiven ? WARN : severity
 }

@@ -1,7 +1,7 @@
 import type { HistogramDataPoint, NumberDataPoint } from '@penstock/otlp'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { counter, exportsOf, histogram, type Metrics, request, stage } from './accumulate.harness.ts'
+import { counter, exportWindows, histogram, type Metrics, request, stage } from './accumulate.harness.ts'
 import { type AccumulatorState, newAccumulator } from './accumulate.ts'
 
 describe('laws', () => {
@@ -33,12 +33,12 @@ describe('laws', () => {
       fc.property(histories, fc.nat(), (history, cut) => {
         const start = newAccumulator('cumulative', 100n)
         const at = cut % (history.length + 1)
-        const once = exportsOf(start, [[200n, request(...history)]])
-        const twice = exportsOf(start, [
+        const once = exportWindows(start, [[200n, request(...history)]])
+        const twice = exportWindows(start, [
           [200n, request(...history.slice(0, at))],
           [300n, request(...history.slice(at))],
         ])
-        const singly = exportsOf(
+        const singly = exportWindows(
           start,
           history.map((each) => [200n, request(each)] as const),
         )
@@ -70,7 +70,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(histories, clocks, (history, clock) => {
         const steps = history.map((each, i) => [clock[i]!, request(each)] as const)
-        const counts = exportsOf(newAccumulator('windowed', 100n), steps).exported.flatMap(countsOf)
+        const counts = exportWindows(newAccumulator('windowed', 100n), steps).exported.flatMap(countsOf)
         expect(addedUp(counts)).toBe(addedUp(countsOf(request(...history))))
         const ends = new Map<string, bigint>()
         for (const { stream, beginNs, endNs } of counts) {
@@ -85,7 +85,7 @@ describe('laws', () => {
   test('the number of streams stays within its bound', () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 1, max: 4 }), (history, maxStreams) => {
-        const { state } = exportsOf(
+        const { state } = exportWindows(
           newAccumulator('cumulative', 1n),
           history.map((each) => [2n, request(each)] as const),
           maxStreams,

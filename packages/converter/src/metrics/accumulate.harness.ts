@@ -93,18 +93,19 @@ export function request(...runs: { project?: string; metrics: Metric[] }[]): Met
 
 export const run = (...metrics: Metric[]) => ({ metrics })
 
-export const metricsOf = ({ resources }: Metrics): Metric[] =>
+export const toMetrics = ({ resources }: Metrics): Metric[] =>
   resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))
 
-export function pointsOf(from: Metrics): (NumberDataPoint & HistogramDataPoint)[] {
-  return metricsOf(from).flatMap(({ data }) => (data?.dataPoints ?? []) as (NumberDataPoint & HistogramDataPoint)[])
+export function listPoints(from: Metrics): (NumberDataPoint & HistogramDataPoint)[] {
+  return toMetrics(from).flatMap(({ data }) => (data?.dataPoints ?? []) as (NumberDataPoint & HistogramDataPoint)[])
 }
 
-export const windowOf = (from: Metrics) => pointsOf(from).map((point) => [point.startTimeUnixNano, point.timeUnixNano])
-export const valuesOf = (from: Metrics) => pointsOf(from).map((point) => point.value?.value)
+export const listWindows = (from: Metrics) =>
+  listPoints(from).map((point) => [point.startTimeUnixNano, point.timeUnixNano])
+export const listValues = (from: Metrics) => listPoints(from).map((point) => point.value?.value)
 
 /** Exports several requests, one after the other. */
-export function exportsOf(
+export function exportWindows(
   start: AccumulatorState,
   steps: readonly (readonly [nowNs: bigint, request: Metrics])[],
   maxStreams = 100,

@@ -7,7 +7,7 @@ import {
   type NumberValue,
   type OtlpRequest,
 } from '@penstock/otlp'
-import { type Point, requestOf, type Stream, streamsOf } from './streams.ts'
+import { type Point, type Stream, toRequest, toStreams } from './streams.ts'
 
 /**
  * The state of the metric streams after the last export. It is plain data that the caller stores, as a whole or one row
@@ -64,7 +64,7 @@ export function accumulate(
   const timeNs = nowNs > state.lastNs ? nowNs : state.lastNs + 1n
   const streams = new Map(state.streams)
   const advanced: Stream[] = []
-  for (const [key, stream] of streamsOf(request, mergedStreams)) {
+  for (const [key, stream] of toStreams(request, mergedStreams)) {
     const known = streams.get(key)
     const next = state.mode === 'windowed' ? windowed(state, known) : cumulative(state, known, stream)
     const startTimeUnixNano = stream.metric.data?.type === 'gauge' ? 0n : next.startNs
@@ -77,7 +77,7 @@ export function accumulate(
   }
   const startNs = evictOldest(streams, limits.maxStreams, state.startNs)
   return {
-    request: requestOf(advanced, (metric, points) => dataOf(metric, points, state.mode)),
+    request: toRequest(advanced, (metric, points) => dataOf(metric, points, state.mode)),
     state: { mode: state.mode, startNs, lastNs: timeNs, streams },
   }
 }

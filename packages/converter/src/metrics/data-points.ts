@@ -16,7 +16,7 @@ import { type Measure, type Measurement, type MetricRow, metricTable } from './m
  * Returns the metrics of one run as `per-run` points with delta temporality, from the start of the pipeline's span to
  * its end.
  */
-export function metricsOf(run: PlannedRun): Metric[] {
+export function toMetrics(run: PlannedRun): Metric[] {
   const isReexport = run.record.previousExport !== undefined
   // Some measurements are emitted as two metrics, under a legacy and a semconv name. Both share the data points.
   const dataByMeasure = new Map<Measure, MetricData | undefined>()

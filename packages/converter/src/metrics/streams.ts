@@ -24,7 +24,7 @@ export interface Stream {
  * Returns the points of a request by the identity of their streams: resource, scope, metric, attributes and, for
  * histograms, bounds. `merge` combines two points of the same stream.
  */
-export function streamsOf(
+export function toStreams(
   request: OtlpRequest<'metrics'>,
   merge: (earlier: Stream, later: Stream) => Stream,
 ): Map<string, Stream> {
@@ -33,7 +33,7 @@ export function streamsOf(
     for (const scope of group.scopes) {
       const scopeKey = `${groupKey(group)}\n${scope.scope.name}`
       for (const metric of scope.items) {
-        for (const point of pointsOf(metric)) {
+        for (const point of listPoints(metric)) {
           const key = `${scopeKey}\n${metric.name}\n${attributesKey(point.attributes)}${boundsKey(point)}`
           const stream = { group, scope, metric, point }
           const known = streams.get(key)
@@ -46,7 +46,7 @@ export function streamsOf(
 }
 
 /** Returns the streams as a request, grouped by resource, scope and metric in order of first appearance. */
-export function requestOf(streams: Iterable<Stream>, dataOf: (metric: Metric, points: Point[]) => MetricData) {
+export function toRequest(streams: Iterable<Stream>, dataOf: (metric: Metric, points: Point[]) => MetricData) {
   const groups = new Map<string, { group: ResourceGroup<Metric>; scopes: Map<string, ScopeStreams> }>()
   for (const stream of streams) {
     const { scopes } = getOrAdd(groups, groupKey(stream.group), () => ({ group: stream.group, scopes: new Map() }))
@@ -84,7 +84,7 @@ function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value
   return value
 }
 
-function pointsOf({ data }: Metric): readonly Point[] {
+function listPoints({ data }: Metric): readonly Point[] {
   switch (data?.type) {
     case 'gauge':
     case 'sum':

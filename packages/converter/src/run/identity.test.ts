@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hashedIds, instanceOf, nativeIds, projectInstance } from './identity.ts'
+import { getInstance, hashedIds, nativeIds, projectInstance } from './identity.ts'
 
 const instance = 'ci.example.com'
 const job = (id: bigint) => ({ id, bridge: false })
@@ -50,7 +50,7 @@ test.each([
   ['http://ci.example.com:8443/app', 'ci.example.com:8443'],
   ['not a url', ''],
   [undefined, ''],
-])('instance of %s', (webUrl, expected) => expect(instanceOf(webUrl)).toBe(expected))
+])('instance of %s', (webUrl, expected) => expect(getInstance(webUrl)).toBe(expected))
 
 test('a project without a URL gets its own instance', () => {
   expect(projectInstance({ id: 42n, path: 'g/p' })).toBe('project 42')

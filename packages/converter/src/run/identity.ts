@@ -80,7 +80,7 @@ export function pseudonym(instance: string, kind: 'id' | 'username', value: stri
 }
 
 /** Returns the host of a web URL, with the port if it is not the default one; '' if there is no valid URL. */
-export function instanceOf(webUrl: string | undefined): string {
+export function getInstance(webUrl: string | undefined): string {
   return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
 }
 

@@ -8,9 +8,9 @@ import {
   type UserRecord,
 } from '@penstock/forges/record'
 import type { ConvertOptions } from '../base/options.ts'
-import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
+import { findEntry, OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
 import { newTally, type Tally } from '../base/text.ts'
-import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
+import { getInstance, hashedIds, type IdScheme, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import { type JobGroup, jobGroup } from './job-group.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './span-times.ts'
 
@@ -157,7 +157,7 @@ export function recordInstance(
   { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
   { instanceId }: Pick<ConvertOptions, 'instanceId'>,
 ): string {
-  return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
+  return instanceId ?? (getInstance(project.webUrl ?? url) || projectInstance(project))
 }
 
 /** Returns the instance of an upstream pipeline. `instance` is the instance of the downstream pipeline. */
@@ -167,7 +167,7 @@ export function upstreamInstance(
   { instanceId }: Pick<ConvertOptions, 'instanceId'>,
 ): string {
   if (instanceId !== undefined) return instanceId
-  const host = instanceOf(upstream.projectWebUrl)
+  const host = getInstance(upstream.projectWebUrl)
   if (host !== '' || !upstream.otherProject || !instance.startsWith(projectInstancePrefix)) return host || instance
   return projectInstance({ id: upstream.projectId, path: upstream.projectPath }) || instance
 }
@@ -226,8 +226,8 @@ const finishOf = (job: JobRecord): bigint => job.finishedAtNs ?? 2n ** 64n
 
 function resultOf(status: string, errorType: string | undefined, options: ConvertOptions): string | undefined {
   const refined =
-    options.refinedResults && errorType !== undefined ? entryOf(refinedResultByReason, errorType) : undefined
-  return refined ?? entryOf(resultByStatus, status)
+    options.refinedResults && errorType !== undefined ? findEntry(refinedResultByReason, errorType) : undefined
+  return refined ?? findEntry(resultByStatus, status)
 }
 
 /** Trigger types that occur only for branches. */

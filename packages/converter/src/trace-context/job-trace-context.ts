@@ -1,8 +1,8 @@
 import { JobVariablesError, type PipelineRecord, type RunId, type RunningJob } from '@penstock/forges/record'
-import { type PlannedJob, planOf } from '../attributes/plan.ts'
+import { createPlan, type PlannedJob } from '../attributes/plan.ts'
 import { attributesFrom, type CompiledTable } from '../base/attribute-table.ts'
 import type { ConvertOptions } from '../base/options.ts'
-import { instanceOf } from '../run/identity.ts'
+import { getInstance } from '../run/identity.ts'
 import { jobRun, joinedUpstream, pipelineRun } from '../run/run.ts'
 import { percentEncode } from './resource-attribute-list.ts'
 
@@ -45,10 +45,10 @@ export const maxAttributeLength = 255
  */
 export function jobTraceContext(request: JobTraceContextRequest): JobTraceContext {
   const { job: running, options } = request
-  const plan = planOf(options)
+  const plan = createPlan(options)
   const record = withRootOf(request)
   // The hook will contain a URL, so no other variable of the job may replace its host.
-  if (options.instanceId === undefined && instanceOf(record.project.webUrl) === '')
+  if (options.instanceId === undefined && getInstance(record.project.webUrl) === '')
     throw new JobVariablesError(`${running.variables.projectUrl} is not set; without it, ids need an instance id`)
   const run = pipelineRun(record, plan)
   const job = jobRun(record.jobs[0]!, run)

@@ -2,7 +2,7 @@ import { type PipelineRecord, readInput, type UpstreamPipeline } from '@penstock
 import type { Span } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { type ConvertOptionsInput, resolveOptions } from '../base/options.ts'
-import { convert, traceIdOf } from '../convert.ts'
+import { convert, getTraceId } from '../convert.ts'
 import { hashedIds } from '../run/identity.ts'
 
 const HOST = 'ci.example.com'
@@ -48,7 +48,7 @@ describe('a record with its own instance', () => {
         spanId: hashedIds.jobSpanId(OWN, 31n, { id: 310n, bridge: false }),
         parentSpanId: pipeline.spanId,
       })
-      expect(traceIdOf(record, resolveOptions(options))).toBe(pipeline.traceId)
+      expect(getTraceId(record, resolveOptions(options))).toBe(pipeline.traceId)
       expect(spansOf(recordOf(), options)[0].traceId).not.toBe(pipeline.traceId)
     },
   )

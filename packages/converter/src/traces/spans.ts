@@ -1,7 +1,7 @@
 import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
 import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
 import { attributesFrom } from '../base/attribute-table.ts'
-import { statusCodeOf } from '../base/status-maps.ts'
+import { toStatusCode } from '../base/status-maps.ts'
 import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
 import { failedJobs } from '../run/run.ts'
 import { jobTimes, type SpanTimes } from '../run/span-times.ts'
@@ -21,7 +21,7 @@ export function pipelineSpan(run: PlannedRun, attributes: readonly KeyValue[]): 
     times: run.times,
     attributes,
     links,
-    code: statusCodeOf(record.status, options),
+    code: toStatusCode(record.status, options),
     reason: run.errorType,
   })
 }
@@ -42,7 +42,7 @@ export function jobSpan(task: PlannedJob, attributes: readonly KeyValue[]): Span
     times: task.times,
     attributes,
     links: attemptLinks(task),
-    code: statusCodeOf(job.status, options),
+    code: toStatusCode(job.status, options),
     reason: task.errorType,
   })
 }

@@ -25,7 +25,7 @@ export const NOW_MS = 1_785_251_579_000
 const fixtures = join(import.meta.dirname, '../../../../fixtures')
 export const fixture = (path: string): string => readFileSync(join(fixtures, path), 'utf8')
 /** Returns the hooks of a fixture that contains several, in order of arrival. */
-export const hooksOf = (name: string): string[] =>
+export const readHooks = (name: string): string[] =>
   (JSON.parse(fixture(`pipelines/${name}.json`)) as object[]).map((body) => JSON.stringify(body))
 
 interface Settings {

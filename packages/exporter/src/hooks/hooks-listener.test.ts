@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import { fixture, HookReceiver, hooksOf, secretToken, signed, signingToken } from './hook-receiver.harness.ts'
+import { fixture, HookReceiver, readHooks, secretToken, signed, signingToken } from './hook-receiver.harness.ts'
 
 let receiver: HookReceiver
 const start = async (...settings: Parameters<typeof HookReceiver.start>) => {
@@ -49,7 +49,8 @@ test('exports only the final one of the hooks about each change of status', asyn
   await start()
   const chain = { 'X-Gitlab-Event': 'Pipeline Hook', 'X-Gitlab-Event-UUID': '13792a34-cac6-4fda-95a8-c58e00a3954e' }
   const results = []
-  for (const body of hooksOf('one-hook-per-status-change')) results.push((await receiver.send(body, chain)).json.result)
+  for (const body of readHooks('one-hook-per-status-change'))
+    results.push((await receiver.send(body, chain)).json.result)
   expect(results).toEqual(['kept', 'kept', 'kept', 'kept', 'kept', 'enqueued'])
 })
 
@@ -64,7 +65,7 @@ test('exports once for ten redeliveries at the same time', async () => {
 
 test('adds the data of earlier job hooks to the export', async () => {
   await start()
-  const bodies = hooksOf('job-hook-then-pipeline-hook')
+  const bodies = readHooks('job-hook-then-pipeline-hook')
   const results = []
   for (const [index, body] of bodies.entries()) {
     const event = index === bodies.length - 1 ? 'Pipeline Hook' : index === 0 ? 'Build Hook' : 'Job Hook'

@@ -58,7 +58,7 @@ export interface HookLimits {
 }
 
 /** The default limits. A forge sends hooks of at most 25 MB. */
-export const defaultHookLimits: HookLimits = {
+const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
   json: recordJsonLimits,
   jobs: 20_000,

@@ -2,11 +2,11 @@ import { exportDecision, recordInstance } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import {
   attemptsListedBy,
+  findRoot,
   type Input,
   type JobEnrichment,
   type RunId,
   rootKey,
-  rootOf,
   withJobEvents,
 } from '@penstock/forges'
 import type { Transaction } from 'kysely'
@@ -14,7 +14,7 @@ import type { DurableOptions } from '../options/durable-options.ts'
 import { admission, toEarlierExport } from '../records/admission.ts'
 import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from '../records/intake-request.ts'
 import { ExportHistory, type StoredPipelineHistory } from '../store/export-history-store.ts'
-import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from '../store/export-key.ts'
+import { deliveryKey, type PipelineNamespace, pipelineKey, recordKey, toLane } from '../store/export-key.ts'
 import type { ExporterTables } from '../store/export-tables.ts'
 import {
   deleteJobEnrichments,
@@ -95,7 +95,7 @@ export class IntakeTransaction {
     { event, warnings }: JobInput,
   ): Promise<IntakeResult> {
     const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
-    this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
+    this.#history.recordRoot(key, findRoot(event, history.roots, namespace.instance).id, this.#nowMs)
     const isTooLate = history.earlier !== undefined && options.reexport === 'none'
     if (!isTooLate) await this.#saveJobEnrichments(key, [event])
     const reason = isTooLate
@@ -135,7 +135,7 @@ export class IntakeTransaction {
     const key = recordKey(pipeline, history.exports + 1)
     for (const signal of signals) {
       const each = deliveryKey(key, signal)
-      this.deliveries.push({ key: each, subject: each, lane: laneOf(signal, destination) })
+      this.deliveries.push({ key: each, subject: each, lane: toLane(signal, destination) })
     }
     const previousJobIds = record.previousExport?.jobIds
     this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobEnrichments, identity })
@@ -158,7 +158,7 @@ export class IntakeTransaction {
     const key = rootKey(namespace.instance, upstreamId)
     roots.delete(key)
     const rootId =
-      upstreamScope && (await this.#history.rootOf(pipelineKey({ ...namespace, scope: upstreamScope }, upstreamId)))
+      upstreamScope && (await this.#history.findRoot(pipelineKey({ ...namespace, scope: upstreamScope }, upstreamId)))
     if (rootId) roots.set(key, rootId)
     return { ...history, roots }
   }

@@ -12,7 +12,7 @@ import { IntakeTransaction, toArrival } from './intake-transaction.ts'
 
 type Tx = Transaction<ExporterTables>
 
-export interface RecordIntakeOptions {
+interface RecordIntakeOptions {
   readonly db: Db<ExporterTables>
   readonly queue: DeliveryQueue
   readonly clock: Clock

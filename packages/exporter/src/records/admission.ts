@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type ConvertOptions, exportDecision, recordInstance } from '@penstock/converter'
 import {
+  findRoot,
   type Input,
   type PipelineRecord,
   type PreviousExport,
   type Root,
   type RunId,
-  rootOf,
   type Warnings,
   withRoot,
 } from '@penstock/forges'
@@ -52,12 +52,12 @@ export interface Skipped {
 }
 
 export const skipCauses = ['not_final', 'already_exported', 'completed_again', 'root_changed'] as const
-export type SkipCause = (typeof skipCauses)[number]
+type SkipCause = (typeof skipCauses)[number]
 
 /**
  * Decides whether a record is exported: once, when its pipeline has finished; with `reexport` also after later completions.
  *
- * @param readDigest `digestOf` the record, if it was computed when the record was read
+ * @param readDigest `recordDigest` the record, if it was computed when the record was read
  */
 export function admission(
   { record, warnings }: Extract<Input, { kind: 'pipeline' }>,
@@ -65,7 +65,7 @@ export function admission(
   options: ConvertOptions,
   readDigest?: string,
 ): Admission {
-  const root = rootOf(record, roots, recordInstance(record, options))
+  const root = findRoot(record, roots, recordInstance(record, options))
   const skip = (code: SkipCause, reason: string): Admission => ({
     root,
     kind: 'skip',
@@ -81,7 +81,7 @@ export function admission(
   const mayReexport = options.reexport !== 'none'
   const decision = exportDecision(record, options)
   if (decision.kind === 'skip' && (mayReexport || earlier === undefined)) return skip('not_final', decision.reason)
-  const digest = mayReexport ? (readDigest ?? digestOf(record)) : ''
+  const digest = mayReexport ? (readDigest ?? recordDigest(record)) : ''
   if (earlier !== undefined && !(mayReexport && isLaterContent(record, digest, earlier))) {
     const isLater = decision.kind === 'export' && isAfter(record.finishedAtNs, earlier.finishedAtNs)
     return skip(isLater ? 'completed_again' : 'already_exported', 'already exported')
@@ -141,7 +141,7 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): EarlierExport['jobI
  * Returns a digest that is equal for records with the same content. The time when a record
  * was received and the forge make no difference; earlier versions did not store the forge.
  */
-export function digestOf(record: PipelineRecord): string {
+export function recordDigest(record: PipelineRecord): string {
   const content = { ...record, receivedAtNs: undefined, forge: undefined }
   const text = JSON.stringify(content, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')

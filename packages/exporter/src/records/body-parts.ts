@@ -1,5 +1,5 @@
 import { type JobRecord, type PipelineRecord, RecordError, type Warnings } from '@penstock/forges'
-import { digestOf } from './admission.ts'
+import { recordDigest } from './admission.ts'
 import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
 import { utf8Text } from './utf8-text.ts'
 
@@ -53,7 +53,7 @@ export function* bodyParts({ source, context }: BodyTask): Generator<BodyPart> {
     return
   }
   const { record, warnings } = input
-  yield { kind: 'pipeline', record: { ...record, jobs: [] }, warnings, digest: digestOf(record) }
+  yield { kind: 'pipeline', record: { ...record, jobs: [] }, warnings, digest: recordDigest(record) }
   for (let at = 0; at < record.jobs.length; at += JOBS_PER_PART) {
     yield { kind: 'jobs', jobs: record.jobs.slice(at, at + JOBS_PER_PART) }
   }

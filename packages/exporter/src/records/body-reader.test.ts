@@ -1,6 +1,6 @@
 import { RecordError } from '@penstock/forges'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { digestOf } from './admission.ts'
+import { recordDigest } from './admission.ts'
 import { type BodyPart, bodyParts, joinBody } from './body-parts.ts'
 import { BodyReader } from './body-reader.ts'
 import { readBody } from './received-body.ts'
@@ -38,7 +38,7 @@ describe('bodies in parts', () => {
     const { digest, ...body } = through(text, context)
     expect(body).toEqual(whole)
     expect(through(Buffer.from(text), context).input).toEqual(whole.input)
-    expect(digest).toBe(whole.input.kind === 'pipeline' ? digestOf(whole.input.record) : undefined)
+    expect(digest).toBe(whole.input.kind === 'pipeline' ? recordDigest(whole.input.record) : undefined)
   })
 
   test.each([

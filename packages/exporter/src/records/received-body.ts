@@ -5,7 +5,7 @@ export interface ReceivedBody {
   readonly input: Input
   /** JSON of the body without the pipeline's variables, which may hold secrets. */
   readonly text: string
-  /** The `digestOf` the record, if it was computed in a worker thread because the record is large. */
+  /** The `recordDigest` the record, if it was computed in a worker thread because the record is large. */
   readonly digest?: string
 }
 

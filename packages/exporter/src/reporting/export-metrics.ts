@@ -11,7 +11,7 @@ export interface ExportInstrument {
 }
 
 /** The reasons why a delivery is dead. */
-export const deadClasses = ['authentication', 'refused', 'gave_up', 'unsendable'] as const
+const deadClasses = ['authentication', 'refused', 'gave_up', 'unsendable'] as const
 export type DeadClass = (typeof deadClasses)[number]
 
 const attemptOutcomes = ['delivered', 'retry', 'dead'] as const satisfies readonly Outcome['kind'][]

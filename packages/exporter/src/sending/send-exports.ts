@@ -187,7 +187,7 @@ class BatchRun {
     const progress = () => [...accepted].join(' ')
     try {
       for (const chunk of chunks) {
-        const digest = digestOf(chunk)
+        const digest = chunkDigest(chunk)
         if (accepted.has(digest)) {
           // Skipped chunks await nothing else, so the event loop gets a turn here.
           await setImmediate()
@@ -245,6 +245,6 @@ const DIGEST_CHARACTERS = 22
  * Returns a digest that identifies a chunk. If a record is converted differently by now, its digests
  * differ and nothing is skipped.
  */
-function digestOf({ body }: EncodedChunk): string {
+function chunkDigest({ body }: EncodedChunk): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, DIGEST_CHARACTERS)
 }

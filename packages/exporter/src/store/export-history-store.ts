@@ -41,7 +41,7 @@ export class ExportHistory {
   }
 
   /** Returns the stored root of a pipeline. */
-  async rootOf(key: string): Promise<RunId | undefined> {
+  async findRoot(key: string): Promise<RunId | undefined> {
     await this.load([key])
     const row = this.#rows.get(key)
     return row && parseRunId(row.root_id)

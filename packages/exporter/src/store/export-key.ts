@@ -26,7 +26,7 @@ export function readDeliveryKey(key: string): { record: string; signal: Signal }
 }
 
 /** Returns the lane of all deliveries of one signal to one destination with one credential. */
-export const laneOf = (signal: Signal, destination: string): string => `${signal} ${destination}`
+export const toLane = (signal: Signal, destination: string): string => `${signal} ${destination}`
 
 export const signalOfLane = (lane: string): string => lane.slice(0, lane.indexOf(' '))
 

@@ -48,7 +48,7 @@ export interface ExportPipelinesTable {
 }
 
 /** Enrichments of jobs from job hooks, kept until the pipeline is exported. */
-export interface ExportJobHooksTable {
+interface ExportJobHooksTable {
   /** The key of the pipeline's row in `export_pipelines`. */
   pipeline: string
   job_id: string

@@ -8,7 +8,7 @@ import type { ExporterTables } from './export-tables.ts'
 import { deleteJobEnrichmentsBefore } from './job-hook-store.ts'
 import { deleteFinishedRecords, type RecordCursor } from './record-store.ts'
 
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly db: Db<ExporterTables>
   readonly queue: Pick<DeliveryQueue, 'prune'>
   readonly clock: Clock

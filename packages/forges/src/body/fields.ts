@@ -53,7 +53,7 @@ export function text(fields: Fields, key: string): string | undefined {
 export function requiredText(fields: Fields, key: string): string {
   const value = fields.values[key]
   if (typeof value === 'string' && !isBlank(value)) return value
-  refuse(fields, key, `must be a text, got ${typeof value === 'string' ? 'a blank one' : kindOf(value)}`)
+  refuse(fields, key, `must be a text, got ${typeof value === 'string' ? 'a blank one' : jsonKind(value)}`)
 }
 
 /** Reads an integer above 0, given as number, BigInt or decimal digits. */
@@ -117,7 +117,7 @@ export function date(fields: Fields, key: string): bigint | undefined {
   const timeNs = readDate(value)
   if (timeNs === 'absent') return undefined
   if (timeNs !== 'invalid' && timeNs <= MAX_INTEGER) return timeNs
-  const got = typeof value === 'string' ? quoted(value) : kindOf(value)
+  const got = typeof value === 'string' ? quoted(value) : jsonKind(value)
   warn(fields, key, `must be a date after 1970 and before 2262-04-11T23:47:17Z, got ${got}`)
   return undefined
 }
@@ -128,7 +128,7 @@ export function texts(fields: Fields, key: string): readonly string[] {
   if (!Array.isArray(value)) return absent(fields, key, value, 'a list of texts') ?? []
   const usable: string[] = []
   for (const [index, item] of value.entries()) {
-    if (typeof item !== 'string') warn(fields, `${key}[${index}]`, `must be a text, got ${kindOf(item)}`)
+    if (typeof item !== 'string') warn(fields, `${key}[${index}]`, `must be a text, got ${jsonKind(item)}`)
     else if (!isBlank(item)) usable.push(item)
   }
   return usable
@@ -143,7 +143,7 @@ export function section(fields: Fields, key: string): Fields | undefined {
 export function requiredSection(fields: Fields, key: string): Fields {
   const value = fields.values[key]
   if (isObject(value)) return within(fields, key, -1, value)
-  refuse(fields, key, `must be an object, got ${kindOf(value)}`)
+  refuse(fields, key, `must be an object, got ${jsonKind(value)}`)
 }
 
 /** Reads the objects of a list; `undefined` if there is no list. An item that is not an object is refused. */
@@ -151,7 +151,7 @@ export function sections(fields: Fields, key: string): readonly Fields[] | undef
   const value = fields.values[key]
   if (!Array.isArray(value)) return absent(fields, key, value, 'a list')
   return value.map((item: unknown, index) => {
-    if (!isObject(item)) refuse(fields, `${key}[${index}]`, `must be an object, got ${kindOf(item)}`)
+    if (!isObject(item)) refuse(fields, `${key}[${index}]`, `must be an object, got ${jsonKind(item)}`)
     return within(fields, key, index, item)
   })
 }
@@ -169,7 +169,7 @@ function within(fields: Fields, key: string, index: number, values: JsonObject):
 }
 
 /** Returns a description of a value for messages. The contents of a text are not part of it. */
-export function kindOf(value: unknown): string {
+export function jsonKind(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'string') return 'a text'
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
@@ -197,7 +197,7 @@ function toInteger(value: unknown): bigint | undefined {
 }
 
 function invalidIdReason(value: unknown, integer: bigint | undefined): string {
-  const got = typeof value === 'string' ? quoted(value) : kindOf(value)
+  const got = typeof value === 'string' ? quoted(value) : jsonKind(value)
   if (integer !== undefined && integer > MAX_INTEGER) return `must be at most ${MAX_INTEGER}, got ${got}`
   if (Number.isInteger(value) && (value as number) > 0 && integer === undefined) {
     return `must be exact, but ${got} is beyond 2^53 and has already been rounded`
@@ -206,7 +206,7 @@ function invalidIdReason(value: unknown, integer: bigint | undefined): string {
 }
 
 function absent(fields: Fields, key: string, value: unknown, expected: string): undefined {
-  if (value !== null && value !== undefined) warn(fields, key, `must be ${expected}, got ${kindOf(value)}`)
+  if (value !== null && value !== undefined) warn(fields, key, `must be ${expected}, got ${jsonKind(value)}`)
   return undefined
 }
 

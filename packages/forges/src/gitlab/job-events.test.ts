@@ -25,7 +25,7 @@ function eventOf(fields: object): JobEvent {
 }
 
 describe('withJobEvents', () => {
-  function recordOf(...builds: object[]): PipelineRecord {
+  function hookRecord(...builds: object[]): PipelineRecord {
     const finished_at = '2026-02-11 09:30:00 UTC'
     const body = { object_attributes: { id: 31, status: 'failed', finished_at }, builds }
     const input = readInput(body, { receivedAtNs: undefined })
@@ -36,7 +36,7 @@ describe('withJobEvents', () => {
   const lint = { id: 381, name: 'lint', stage: 'test', status: 'success' }
 
   test('fills the missing values of the record', () => {
-    const [first, second] = withJobEvents(recordOf(unit, lint), [eventOf({})]).jobs
+    const [first, second] = withJobEvents(hookRecord(unit, lint), [eventOf({})]).jobs
     expect(first).toMatchObject({
       attempt: 2,
       failureReason: 'script_failure',
@@ -48,13 +48,13 @@ describe('withJobEvents', () => {
 
   test('keeps the values of the record', () => {
     const known = { ...unit, failure_reason: 'api_failure', runner: { id: 7 }, environment: { name: 'production' } }
-    expect(withJobEvents(recordOf(known), [eventOf({})]).jobs[0]).toMatchObject({
+    expect(withJobEvents(hookRecord(known), [eventOf({})]).jobs[0]).toMatchObject({
       failureReason: 'api_failure',
       runner: { id: 7n },
       environment: { name: 'production' },
     })
     expect(
-      withJobEvents(recordOf({ ...unit, status: 'success' }), [eventOf({})]).jobs[0]?.failureReason,
+      withJobEvents(hookRecord({ ...unit, status: 'success' }), [eventOf({})]).jobs[0]?.failureReason,
     ).toBeUndefined()
   })
 
@@ -64,18 +64,18 @@ describe('withJobEvents', () => {
       eventOf({ retries_count: 1, runner: { id: 2 } }),
       eventOf({ retries_count: null, runner: null }),
     ]
-    expect(withJobEvents(recordOf(unit), events).jobs[0]).toMatchObject({ attempt: 2, runner: { id: 2n } })
+    expect(withJobEvents(hookRecord(unit), events).jobs[0]).toMatchObject({ attempt: 2, runner: { id: 2n } })
   })
 
   test('events of other pipelines and jobs change nothing', () => {
-    const record = recordOf(unit)
+    const record = hookRecord(unit)
     expect(withJobEvents(record, [])).toBe(record)
     expect(withJobEvents(record, [eventOf({ pipeline_id: 32 })])).toEqual(record)
     expect(withJobEvents(record, [eventOf({ build_id: 999 })])).toEqual(record)
   })
 
   test('does not change the keys of a job', () => {
-    const record = recordOf(unit)
+    const record = hookRecord(unit)
     const enriched = withJobEvents(record, [eventOf({})])
     expect(Object.keys(enriched)).toEqual(Object.keys(record))
     expect(Object.keys(enriched.jobs[0]!)).toEqual(Object.keys(record.jobs[0]!))
@@ -96,7 +96,7 @@ describe('withJobEvents', () => {
 
     test('with its times, its reason and its place among the attempts', () => {
       const first = eventOf({ build_id: 370, retries_count: 0, ...times })
-      const record = recordOf({ ...unit, status: 'success', ...created(21) }, { ...lint, ...created(20) })
+      const record = hookRecord({ ...unit, status: 'success', ...created(21) }, { ...lint, ...created(20) })
       expect(listed(record, first)).toEqual([
         { id: 381n, attempt: undefined, previousAttemptId: undefined, effective: true },
         { id: 370n, attempt: 1, previousAttemptId: undefined, effective: false },
@@ -123,7 +123,7 @@ describe('withJobEvents', () => {
 
     test('numbers go on from the hooks, even if one is missing', () => {
       const events = [eventOf({ build_id: 370, retries_count: 2 })]
-      expect(listed(recordOf(unit), ...events)).toMatchObject([
+      expect(listed(hookRecord(unit), ...events)).toMatchObject([
         { id: 370n, attempt: 3 },
         { id: 380n, attempt: 4 },
       ])
@@ -131,17 +131,17 @@ describe('withJobEvents', () => {
 
     test('but no later attempt than the listed one, and no job that began after the end', () => {
       const later = { build_id: 390, build_name: 'deploy', build_created_at: '2026-02-11 09:30:01 UTC' }
-      expect(listed(recordOf(unit), eventOf({ build_id: 390 }), eventOf(later))).toMatchObject([{ id: 380n }])
+      expect(listed(hookRecord(unit), eventOf({ build_id: 390 }), eventOf(later))).toMatchObject([{ id: 380n }])
     })
 
     test('a job that the record does not list at all', () => {
       const events = [eventOf({ build_id: 370, build_name: 'lint', ...times })]
-      expect(listed(recordOf(unit), ...events)).toMatchObject([{ id: 370n }, { id: 380n }])
+      expect(listed(hookRecord(unit), ...events)).toMatchObject([{ id: 370n }, { id: 380n }])
     })
 
     test('an enrichment that an earlier version stored adds none', () => {
       const stored = { ...eventOf({ build_id: 370 }), status: undefined, allowFailure: undefined }
-      expect(withJobEvents(recordOf(unit), [stored]).jobs).toMatchObject([{ id: 380n }])
+      expect(withJobEvents(hookRecord(unit), [stored]).jobs).toMatchObject([{ id: 380n }])
     })
   })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { attributes, jobOf, read, recordOf, runOf } from '../read-hook.harness.ts'
+import { attributes, hookJob, hookRecord, hookRun, read } from '../read-hook.harness.ts'
 
 describe('job fields', () => {
   test('edge 12: null times are absent', () => {
-    expect(jobOf({ status: 'skipped', started_at: null, finished_at: null, duration: null })).toMatchObject({
+    expect(hookJob({ status: 'skipped', started_at: null, finished_at: null, duration: null })).toMatchObject({
       startedAtNs: undefined,
       finishedAtNs: undefined,
       durationSeconds: undefined,
@@ -11,7 +11,7 @@ describe('job fields', () => {
   })
 
   test('edge 13: a skipped job keeps its duration and its runner', () => {
-    expect(jobOf({ status: 'skipped', duration: 4.5, runner: { id: 6 } })).toMatchObject({
+    expect(hookJob({ status: 'skipped', duration: 4.5, runner: { id: 6 } })).toMatchObject({
       status: 'skipped',
       durationSeconds: 4.5,
       runner: { id: 6n },
@@ -19,7 +19,7 @@ describe('job fields', () => {
   })
 
   test('edge 16: a finish before the start is kept', () => {
-    const job = jobOf({ started_at: '2026-01-05T10:00:01Z', finished_at: '2026-01-05T10:00:00Z' })
+    const job = hookJob({ started_at: '2026-01-05T10:00:01Z', finished_at: '2026-01-05T10:00:00Z' })
     expect(job.startedAtNs! - job.finishedAtNs!).toBe(1_000_000_000n)
   })
 
@@ -30,13 +30,13 @@ describe('job fields', () => {
     [-1, undefined],
     ['17', undefined],
   ])('edges 18 to 21: a duration of %s', (duration, expected) => {
-    expect(jobOf({ duration }).durationSeconds).toBe(expected)
+    expect(hookJob({ duration }).durationSeconds).toBe(expected)
   })
 
   test('edge 23: runners with few fields', () => {
-    expect(jobOf({ runner: null }).runner).toBeUndefined()
-    expect(jobOf({ runner: { id: 0, description: '', active: false } }).runner).toBeUndefined()
-    expect(jobOf({ runner: { id: 6 } }).runner).toEqual({
+    expect(hookJob({ runner: null }).runner).toBeUndefined()
+    expect(hookJob({ runner: { id: 0, description: '', active: false } }).runner).toBeUndefined()
+    expect(hookJob({ runner: { id: 6 } }).runner).toEqual({
       id: 6n,
       description: undefined,
       tags: [],
@@ -44,52 +44,52 @@ describe('job fields', () => {
       active: undefined,
       isShared: undefined,
     })
-    expect(jobOf({ runner: { id: 6, paused: true } }).runner?.active).toBe(false)
-    expect(jobOf({ runner: { id: 6, paused: true, active: true } }).runner?.active).toBe(true)
+    expect(hookJob({ runner: { id: 6, paused: true } }).runner?.active).toBe(false)
+    expect(hookJob({ runner: { id: 6, paused: true, active: true } }).runner?.active).toBe(true)
   })
 
   test('edge 24: artifacts and environments with few fields', () => {
-    expect(jobOf({ artifacts_file: { filename: null, size: null }, environment: {} })).toMatchObject({
+    expect(hookJob({ artifacts_file: { filename: null, size: null }, environment: {} })).toMatchObject({
       artifacts: undefined,
       environment: undefined,
     })
-    expect(jobOf({ artifacts_file: { filename: null, size: 0 } }).artifacts).toBeUndefined()
-    expect(jobOf({ artifacts_file: { filename: '', size: '0' } }).artifacts).toBeUndefined()
-    expect(jobOf({ artifacts_file: { filename: 'a.zip', size: 0 } }).artifacts).toMatchObject({ size: 0n })
-    expect(jobOf({ artifacts_file: { size: 2048 }, environment: { name: 'staging' } })).toMatchObject({
+    expect(hookJob({ artifacts_file: { filename: null, size: 0 } }).artifacts).toBeUndefined()
+    expect(hookJob({ artifacts_file: { filename: '', size: '0' } }).artifacts).toBeUndefined()
+    expect(hookJob({ artifacts_file: { filename: 'a.zip', size: 0 } }).artifacts).toMatchObject({ size: 0n })
+    expect(hookJob({ artifacts_file: { size: 2048 }, environment: { name: 'staging' } })).toMatchObject({
       artifacts: undefined,
       environment: { name: 'staging', action: undefined, deploymentTier: undefined },
     })
   })
 
   test('edge 25: the largest artifact', () => {
-    expect(jobOf({ artifacts_file: { filename: 'a.zip', size: 9_223_372_036_854_775_807n } }).artifacts?.size).toBe(
+    expect(hookJob({ artifacts_file: { filename: 'a.zip', size: 9_223_372_036_854_775_807n } }).artifacts?.size).toBe(
       9_223_372_036_854_775_807n,
     )
   })
 
-  test('edge 53: a job without a stage', () => expect(jobOf({ stage: '' }).stage).toBeUndefined())
+  test('edge 53: a job without a stage', () => expect(hookJob({ stage: '' }).stage).toBeUndefined())
 
   test('edge 56: the failure reason of a job that did not fail is ignored', () => {
-    expect(jobOf({ status: 'success', failure_reason: 'unknown_failure' }).failureReason).toBeUndefined()
-    expect(jobOf({ status: 'failure', failure_reason: 'unknown_failure' }).failureReason).toBe('unknown_failure')
+    expect(hookJob({ status: 'success', failure_reason: 'unknown_failure' }).failureReason).toBeUndefined()
+    expect(hookJob({ status: 'failure', failure_reason: 'unknown_failure' }).failureReason).toBe('unknown_failure')
   })
 
   test('a bridge among the builds is recognised by its flag', () => {
-    const record = recordOf({ builds: [{ id: 380, status: 'success', bridge: true }] })
+    const record = hookRecord({ builds: [{ id: 380, status: 'success', bridge: true }] })
     expect(record.jobs[0]?.bridge).toBe(true)
     expect(record.bridgesListed).toBe(true)
   })
 
   test('edge 38: an empty list of bridges is treated as listed', () => {
-    expect(recordOf({ bridges: [] }).bridgesListed).toBe(true)
-    expect(recordOf({ bridges: null }).bridgesListed).toBe(false)
+    expect(hookRecord({ bridges: [] }).bridgesListed).toBe(true)
+    expect(hookRecord({ bridges: null }).bridgesListed).toBe(false)
   })
 
   test('edge 48: ids above 2^53 are exact', () => {
     const id = 9_007_199_254_740_993n
-    expect(jobOf({ id })).toMatchObject({ id })
-    expect(runOf({ id })).toMatchObject({ id })
+    expect(hookJob({ id })).toMatchObject({ id })
+    expect(hookRun({ id })).toMatchObject({ id })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attributes, read, recordOf, runOf } from '../read-hook.harness.ts'
+import { attributes, hookRecord, hookRun, read } from '../read-hook.harness.ts'
 
 test('reads every field of a hook', () => {
   const { record, warned } = read(
@@ -166,8 +166,8 @@ test('reads every field of a hook', () => {
 })
 
 test('the record of a minimal hook has every key', () => {
-  const record = recordOf({})
-  expect(Object.keys(record)).toEqual(Object.keys(runOf({ iid: 3, ref: 'main' })))
+  const record = hookRecord({})
+  expect(Object.keys(record)).toEqual(Object.keys(hookRun({ iid: 3, ref: 'main' })))
   expect(record).toMatchObject({
     id: 31n,
     status: 'success',
@@ -181,11 +181,11 @@ test('the record of a minimal hook has every key', () => {
 
 describe('pipeline fields', () => {
   test('edge 3: an alias becomes the canonical status', () => {
-    expect(runOf({ status: 'Failure' }).status).toBe('failed')
-    expect(runOf({ status: 'cancelled' }).status).toBe('canceled')
+    expect(hookRun({ status: 'Failure' }).status).toBe('failed')
+    expect(hookRun({ status: 'cancelled' }).status).toBe('canceled')
   })
 
-  test('edge 4: an unknown status is unchanged', () => expect(runOf({ status: 'shelved' }).status).toBe('shelved'))
+  test('edge 4: an unknown status is unchanged', () => expect(hookRun({ status: 'shelved' }).status).toBe('shelved'))
 
   test('edge 11: an impossible date is absent, with a warning', () => {
     const { record, warned } = read({
@@ -195,20 +195,20 @@ describe('pipeline fields', () => {
     expect(warned).toEqual(['object_attributes.created_at'])
   })
 
-  test('edge 18: duration 0 is kept', () => expect(runOf({ duration: 0 }).durationSeconds).toBe(0))
+  test('edge 18: duration 0 is kept', () => expect(hookRun({ duration: 0 }).durationSeconds).toBe(0))
 
   test('edge 22: a queue time of null is absent', () => {
-    expect(runOf({ queued_duration: null }).queuedSeconds).toBeUndefined()
+    expect(hookRun({ queued_duration: null }).queuedSeconds).toBeUndefined()
   })
 
   test('edges 26, 27: null and blank names are absent', () => {
-    expect(runOf({ name: null, ref: ' ' })).toMatchObject({ name: undefined, ref: undefined })
+    expect(hookRun({ name: null, ref: ' ' })).toMatchObject({ name: undefined, ref: undefined })
   })
 
   test('edge 28: commit and user null, user without id', () => {
-    expect(recordOf({ commit: null, user: null })).toMatchObject({ commit: undefined, user: undefined })
-    expect(recordOf({ user: { username: 'ada' } }).user).toEqual({ id: undefined, username: 'ada' })
-    expect(recordOf({ commit: {}, user: {} })).toMatchObject({ commit: undefined, user: undefined })
+    expect(hookRecord({ commit: null, user: null })).toMatchObject({ commit: undefined, user: undefined })
+    expect(hookRecord({ user: { username: 'ada' } }).user).toEqual({ id: undefined, username: 'ada' })
+    expect(hookRecord({ commit: {}, user: {} })).toMatchObject({ commit: undefined, user: undefined })
   })
 
   test.each([
@@ -218,7 +218,7 @@ describe('pipeline fields', () => {
     [{ ref: 'refs/heads/main' }, false],
     [{ ref: 'main' }, undefined],
   ])('edge 32: %j is a tag: %s', (fields, expected) => {
-    expect(runOf(fields)).toMatchObject({ tag: expected, ref: fields.ref })
+    expect(hookRun(fields)).toMatchObject({ tag: expected, ref: fields.ref })
   })
 
   test.each([
@@ -231,11 +231,11 @@ describe('pipeline fields', () => {
     [{ title: 'Drafting rules' }, false],
     [{ title: 'x', draft: false }, false],
   ])('edge 35: %j is a draft: %s', (request, expected) => {
-    expect(recordOf({ merge_request: request }).mergeRequest).toMatchObject({ draft: expected, title: request.title })
+    expect(hookRecord({ merge_request: request }).mergeRequest).toMatchObject({ draft: expected, title: request.title })
   })
 
   test('edge 34: a merge request with only an iid and branches', () => {
-    expect(recordOf({ merge_request: { iid: 7, source_branch: 'a', target_branch: 'main' } }).mergeRequest).toEqual({
+    expect(hookRecord({ merge_request: { iid: 7, source_branch: 'a', target_branch: 'main' } }).mergeRequest).toEqual({
       id: undefined,
       iid: 7n,
       title: undefined,
@@ -243,32 +243,32 @@ describe('pipeline fields', () => {
       draft: false,
       targetBranch: 'main',
     })
-    expect(recordOf({ merge_request: {} }).mergeRequest).toBeUndefined()
+    expect(hookRecord({ merge_request: {} }).mergeRequest).toBeUndefined()
   })
 
   test('edge 36: a before_sha of zeros is absent', () => {
-    expect(runOf({ before_sha: '0'.repeat(40) }).beforeSha).toBeUndefined()
-    expect(runOf({ before_sha: '0'.repeat(64) }).beforeSha).toBeUndefined()
-    expect(runOf({ before_sha: '0a' }).beforeSha).toBe('0a')
+    expect(hookRun({ before_sha: '0'.repeat(40) }).beforeSha).toBeUndefined()
+    expect(hookRun({ before_sha: '0'.repeat(64) }).beforeSha).toBeUndefined()
+    expect(hookRun({ before_sha: '0a' }).beforeSha).toBe('0a')
   })
 
   test('edge 37: no builds, null or empty', () => {
-    for (const builds of [undefined, null, []]) expect(recordOf({ builds }).jobs).toEqual([])
+    for (const builds of [undefined, null, []]) expect(hookRecord({ builds }).jobs).toEqual([])
   })
 
   test('edge 50: a project without id or path', () => {
-    expect(recordOf({ project: { name: 'Loom' } }).project).toEqual({
+    expect(hookRecord({ project: { name: 'Loom' } }).project).toEqual({
       id: undefined,
       name: 'Loom',
       webUrl: undefined,
       path: undefined,
     })
-    expect(recordOf({ project: null }).project.name).toBeUndefined()
+    expect(hookRecord({ project: null }).project.name).toBeUndefined()
   })
 
   test('edge 50: without a project, its URL is derived from the URL of the pipeline', () => {
     const url = 'https://ci.example.com/g/p/-/pipelines/31'
-    expect(runOf({ url })).toMatchObject({ url, project: { webUrl: 'https://ci.example.com/g/p' } })
+    expect(hookRun({ url })).toMatchObject({ url, project: { webUrl: 'https://ci.example.com/g/p' } })
   })
 
   test('edge 51: the URL of the pipeline is derived from the normalised URL of the project', () => {
@@ -280,8 +280,8 @@ describe('pipeline fields', () => {
   })
 
   test('edge 55: only a failed pipeline keeps its failure reason', () => {
-    expect(runOf({ status: 'failed', failure_reason: 'config_error' }).failureReason).toBe('config_error')
-    expect(runOf({ status: 'success', failure_reason: 'config_error' }).failureReason).toBeUndefined()
+    expect(hookRun({ status: 'failed', failure_reason: 'config_error' }).failureReason).toBe('config_error')
+    expect(hookRun({ status: 'success', failure_reason: 'config_error' }).failureReason).toBeUndefined()
   })
 
   test('edge 57: an end far from the time of receipt is kept, with a warning', () => {

@@ -3,7 +3,7 @@ import { readInput } from '../read-input.ts'
 
 const pipeline = { id: 31, status: 'success' }
 
-function recordOf(bundle: object) {
+function hookRecord(bundle: object) {
   const input = readInput(
     { pipeline, ...('builds' in bundle ? {} : { jobs: [] }), ...bundle },
     { receivedAtNs: undefined },
@@ -11,10 +11,10 @@ function recordOf(bundle: object) {
   if (input.kind !== 'pipeline') throw new Error('no pipeline')
   return input.record
 }
-const jobOf = (fields: object) => recordOf({ jobs: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!
+const hookJob = (fields: object) => hookRecord({ jobs: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!
 
 test('reads the fields that only REST has', () => {
-  const record = recordOf({
+  const record = hookRecord({
     project: { id: 42, name: 'Loom', path_with_namespace: 'g/p', web_url: 'https://ci.example.com/g/p' },
     pipeline: {
       ...pipeline,
@@ -43,26 +43,26 @@ test('reads the fields that only REST has', () => {
 
 test('whether the ref is a tag is read from the jobs if the pipeline does not contain it', () => {
   const job = { id: 380, status: 'success' }
-  expect(recordOf({ jobs: [job, { ...job, id: 381, tag: true }] }).tag).toBe(true)
-  expect(recordOf({ jobs: [{ ...job, tag: false }] }).tag).toBe(false)
-  expect(recordOf({ builds: [{ ...job, tag: false }] }).tag).toBe(false)
-  expect(recordOf({ pipeline: { ...pipeline, tag: false }, jobs: [{ ...job, tag: true }] }).tag).toBe(false)
-  expect(recordOf({ jobs: [{ ...job, tag: 'v1' }] }).tag).toBeUndefined()
+  expect(hookRecord({ jobs: [job, { ...job, id: 381, tag: true }] }).tag).toBe(true)
+  expect(hookRecord({ jobs: [{ ...job, tag: false }] }).tag).toBe(false)
+  expect(hookRecord({ builds: [{ ...job, tag: false }] }).tag).toBe(false)
+  expect(hookRecord({ pipeline: { ...pipeline, tag: false }, jobs: [{ ...job, tag: true }] }).tag).toBe(false)
+  expect(hookRecord({ jobs: [{ ...job, tag: 'v1' }] }).tag).toBeUndefined()
 })
 
 test('detailed_status is read from its label, its text, or a plain text', () => {
-  expect(recordOf({ pipeline: { ...pipeline, detailed_status: { text: 'Passed' } } }).detailedStatus).toBe('Passed')
-  expect(recordOf({ pipeline: { ...pipeline, detailed_status: 'passed' } }).detailedStatus).toBe('passed')
+  expect(hookRecord({ pipeline: { ...pipeline, detailed_status: { text: 'Passed' } } }).detailedStatus).toBe('Passed')
+  expect(hookRecord({ pipeline: { ...pipeline, detailed_status: 'passed' } }).detailedStatus).toBe('passed')
 })
 
 test('bridges that were not fetched are not treated as listed', () => {
-  expect(recordOf({ jobs: [] }).bridgesListed).toBe(false)
-  expect(recordOf({ jobs: [], bridges: [] }).bridgesListed).toBe(true)
+  expect(hookRecord({ jobs: [] }).bridgesListed).toBe(false)
+  expect(hookRecord({ jobs: [], bridges: [] }).bridgesListed).toBe(true)
 })
 
 test('id, URL, name and path of a missing project are read from the pipeline', () => {
   const run = { ...pipeline, project_id: 42, web_url: 'https://ci.example.com/g/p/-/pipelines/31' }
-  expect(recordOf({ pipeline: run }).project).toEqual({
+  expect(hookRecord({ pipeline: run }).project).toEqual({
     id: 42n,
     name: 'p',
     webUrl: 'https://ci.example.com/g/p',
@@ -76,14 +76,14 @@ test('edge 25: the archive is chosen from several artifacts', () => {
     7,
     { file_type: 'archive', size: 9_223_372_036_854_775_807n, filename: 'a.zip' },
   ]
-  expect(jobOf({ artifacts }).artifacts).toEqual({ filename: 'a.zip', size: 9_223_372_036_854_775_807n })
-  expect(jobOf({ artifacts, artifacts_file: { filename: 'b.zip', size: 1 } }).artifacts?.filename).toBe('b.zip')
-  expect(jobOf({ artifacts: [] }).artifacts).toBeUndefined()
+  expect(hookJob({ artifacts }).artifacts).toEqual({ filename: 'a.zip', size: 9_223_372_036_854_775_807n })
+  expect(hookJob({ artifacts, artifacts_file: { filename: 'b.zip', size: 1 } }).artifacts?.filename).toBe('b.zip')
+  expect(hookJob({ artifacts: [] }).artifacts).toBeUndefined()
 })
 
 test("edge 23: a job's tag_list is not read as the tags of its runner", () => {
   const runner = { id: 6, description: 'shared-6', paused: false, online: true, status: 'online' }
-  expect(jobOf({ tag_list: ['linux'], runner }).runner).toMatchObject({ tags: [], active: true })
+  expect(hookJob({ tag_list: ['linux'], runner }).runner).toMatchObject({ tags: [], active: true })
 })
 
 describe('edge 33: merge request pipelines', () => {
@@ -93,7 +93,7 @@ describe('edge 33: merge request pipelines', () => {
     ['refs/merge-requests/0/head', undefined],
     ['refs/heads/merge-requests/7/head', undefined],
   ])('%s', (ref, iid) => {
-    expect(recordOf({ pipeline: { ...pipeline, ref } })).toMatchObject({
+    expect(hookRecord({ pipeline: { ...pipeline, ref } })).toMatchObject({
       ref,
       mergeRequest: iid && { iid, draft: false },
     })
@@ -101,7 +101,7 @@ describe('edge 33: merge request pipelines', () => {
 
   test('a merge request in the bundle takes precedence', () => {
     const run = { ...pipeline, ref: 'refs/merge-requests/7/head' }
-    expect(recordOf({ pipeline: run, merge_request: { iid: 8, title: 'x' } }).mergeRequest).toMatchObject({ iid: 8n })
+    expect(hookRecord({ pipeline: run, merge_request: { iid: 8, title: 'x' } }).mergeRequest).toMatchObject({ iid: 8n })
   })
 })
 
@@ -112,7 +112,7 @@ test('stages are ordered by their lowest job id', () => {
     { id: 2, stage: 'build', status: 'failed' },
     { id: 4, status: 'success' },
   ]
-  expect(recordOf({ jobs, bridges: [{ id: 1, stage: '.pre', status: 'success' }] }).stages).toEqual([
+  expect(hookRecord({ jobs, bridges: [{ id: 1, stage: '.pre', status: 'success' }] }).stages).toEqual([
     '.pre',
     'build',
     'test',
@@ -123,7 +123,7 @@ test('a blank coverage is missing, without a warning', () => {
   const body = { pipeline: { ...pipeline, coverage: '' }, jobs: [{ id: 380, status: 'success', coverage: '' }] }
   const input = readInput(body, { receivedAtNs: undefined })
   expect(input.warnings.items.filter(({ path }) => path.endsWith('coverage'))).toEqual([])
-  expect(recordOf(body).coverage).toBeUndefined()
+  expect(hookRecord(body).coverage).toBeUndefined()
 })
 
 test('the commit is read from the jobs', () => {
@@ -132,17 +132,17 @@ test('the commit is read from the jobs', () => {
     { id: 380, status: 'success', commit: { id: 'other' } },
     { id: 381, status: 'success', commit },
   ]
-  expect(recordOf({ pipeline: { ...pipeline, sha: 'abc' }, jobs }).commit).toEqual(commit)
-  expect(recordOf({ jobs }).commit).toBeUndefined()
+  expect(hookRecord({ pipeline: { ...pipeline, sha: 'abc' }, jobs }).commit).toEqual(commit)
+  expect(hookRecord({ jobs }).commit).toBeUndefined()
 })
 
 test('edge 55: configuration errors are the failure reason of a failed pipeline', () => {
   const run = { ...pipeline, yaml_errors: 'jobs config should contain at least one visible job' }
-  expect(recordOf({ pipeline: { ...run, status: 'failed' } }).failureReason).toBe('config_error')
-  expect(recordOf({ pipeline: run }).failureReason).toBeUndefined()
+  expect(hookRecord({ pipeline: { ...run, status: 'failed' } }).failureReason).toBe('config_error')
+  expect(hookRecord({ pipeline: run }).failureReason).toBeUndefined()
 })
 
 test('jobs are also read from builds, the name in hooks', () => {
-  expect(recordOf({ builds: [{ id: 380, status: 'success' }] }).jobs).toHaveLength(1)
-  expect(recordOf({ jobs: [], builds: [{ id: 380, status: 'success' }] }).jobs).toEqual([])
+  expect(hookRecord({ builds: [{ id: 380, status: 'success' }] }).jobs).toHaveLength(1)
+  expect(hookRecord({ jobs: [], builds: [{ id: 380, status: 'success' }] }).jobs).toEqual([])
 })

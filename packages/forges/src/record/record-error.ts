@@ -1,5 +1,5 @@
 /** The position of an error in a JSON text. Line and column count from 1. */
-export interface TextPosition {
+interface TextPosition {
   readonly line: number
   readonly column: number
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readInput } from '../read-input.ts'
 import type { PipelineRecord } from './pipeline-record.ts'
-import { rootKey, rootOf, withRoot } from './roots.ts'
+import { findRoot, rootKey, withRoot } from './roots.ts'
 
 const instance = 'ci.example.com'
 
@@ -55,16 +55,16 @@ describe('the root of a run', () => {
     ['edge 47: two pipelines, each the source of the other', run(2, 1), rootsOf([1, 2]), 2n, 'cycle'],
     ['edge 47: a cycle further up', run(4, 3), rootsOf([3, 2], [2, 1], [1, 3]), 4n, 'cycle'],
   ])('%s', (_, record, roots, id, from) => {
-    expect(rootOf(record, roots, instance)).toEqual({ id, from })
+    expect(findRoot(record, roots, instance)).toEqual({ id, from })
   })
 
   test('edge 46: the root of an upstream in another project is kept beside its own', () => {
     const record = run(3, 2, { otherProject: true })
-    expect(rootOf(record, rootsOf([2, 1]), instance)).toEqual({ id: 3n, from: 'self', upstreamId: 1n })
+    expect(findRoot(record, rootsOf([2, 1]), instance)).toEqual({ id: 3n, from: 'self', upstreamId: 1n })
   })
 
   test('ids of another instance do not count', () => {
-    expect(rootOf(run(3, 2), rootsOf([2, 1]), 'other.example.com')).toEqual({ id: 2n, from: 'parent' })
+    expect(findRoot(run(3, 2), rootsOf([2, 1]), 'other.example.com')).toEqual({ id: 2n, from: 'parent' })
   })
 
   test('the root is also learned from a job event', () => {
@@ -77,7 +77,7 @@ describe('the root of a run', () => {
     }
     const input = readInput(hook, { receivedAtNs: undefined })
     if (input.kind !== 'job') throw new Error('no job')
-    expect(rootOf(input.event, rootsOf([2, 1]), instance)).toEqual({ id: 1n, from: 'map' })
+    expect(findRoot(input.event, rootsOf([2, 1]), instance)).toEqual({ id: 1n, from: 'map' })
   })
 })
 
@@ -107,7 +107,7 @@ test('edges 44, 45: if parents arrive first, every run finds the root, in any or
       const roots = rootsOf([1, 1])
       for (const [index, pick] of picks.entries()) {
         const id = index + 2
-        const root = rootOf(run(id, 1 + (pick % (id - 1))), roots, instance)
+        const root = findRoot(run(id, 1 + (pick % (id - 1))), roots, instance)
         expect(root).toEqual({ id: 1n, from: 'map' })
         roots.set(rootKey(instance, BigInt(id)), 1n)
       }
@@ -119,7 +119,7 @@ test('edge 47: the search ends for every map', () => {
   const edges = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 })))
   fc.assert(
     fc.property(edges, fc.integer({ min: 1, max: 8 }), (pairs, parent) => {
-      expect(rootOf(run(9, parent), rootsOf(...pairs), instance).id).toBeGreaterThan(0n)
+      expect(findRoot(run(9, parent), rootsOf(...pairs), instance).id).toBeGreaterThan(0n)
     }),
   )
 })

@@ -25,11 +25,11 @@ export function rootKey(instance: string, pipelineId: RunId): string {
 
 /**
  * Returns the root of a run. `roots` maps the `rootKey` of a pipeline to its root. The caller stores the map and adds
- * every run: `roots.set(rootKey(instance, id), rootOf(run, roots, instance).id)`.
+ * every run: `roots.set(rootKey(instance, id), findRoot(run, roots, instance).id)`.
  *
  * A pipeline started from another project is the root of its own tree.
  */
-export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string, RunId>, instance: string): Root {
+export function findRoot(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string, RunId>, instance: string): Root {
   const ownId = 'pipelineId' in run ? run.pipelineId : run.id
   if (run.upstream?.otherProject) {
     const upstreamId = roots.get(rootKey(instance, run.upstream.pipelineId))
@@ -59,7 +59,7 @@ export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string
 export const isChild = (run: PipelineRecord | JobEvent): boolean => 'source' in run && run.source === 'parent_pipeline'
 
 /**
- * Returns the record with the root from `rootOf`. A root that comes from `parent` or is `unknown` is not set in the record:
+ * Returns the record with the root from `findRoot`. A root that comes from `parent` or is `unknown` is not set in the record:
  * without a root, the converter uses the parent, or the run itself, and marks the root as unresolved. A member of a cycle loses its upstream and
  * becomes a root.
  */
