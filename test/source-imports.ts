@@ -44,7 +44,7 @@ export function fileGraph(sources: readonly SourceFile[]): Graph {
   return graph
 }
 
-/** Returns which folder below `src` imports from which others. Files directly in `src` belong to none. */
+/** Returns which folder of a package imports from which others. The files directly in `src` are the folder `.`, except the entry. */
 export function folderGraph(files: Graph): Graph {
   const graph = new Map<string, Set<string>>()
   for (const [file, targets] of files) {
@@ -57,8 +57,12 @@ export function folderGraph(files: Graph): Graph {
   return graph
 }
 
-/** `packages/rest/src/areas/shapes/job-shape.ts` → areas/shapes */
-const folderOf = (file: string): string | undefined => /^packages\/[^/]+\/src\/(.+)\/[^/]+$/.exec(file)?.[1]
+/** `packages/rest/src/areas/shapes/job-shape.ts` → areas/shapes; `undefined` for the entry, which exports from every folder */
+function folderOf(file: string): string | undefined {
+  if (/^packages\/[^/]+\/src\/(?:index|main)\.tsx?$/.test(file)) return undefined
+  const match = /^packages\/[^/]+\/src\/(?:(.+)\/)?[^/]+$/.exec(file)
+  return match === null ? undefined : (match[1] ?? '.')
+}
 
 /** Returns the groups of nodes that reach each other: strongly connected components of more than one node (Tarjan). */
 export function cyclesOf(graph: Graph): string[][] {

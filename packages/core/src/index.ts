@@ -116,6 +116,7 @@ export {
 export { listInheritedVariablesOfEach, listInstanceVariables } from './ci/variables/variable-lists.ts'
 export { groupVariables, projectVariables } from './ci/variables/variable-operations.ts'
 export type { InheritedVariable } from './ci/variables/variable-store.ts'
+export * from './code/projects/project-operations.ts'
 export { type Archive, getArchive } from './code/repositories/archive-operations.ts'
 export {
   type Branch,
@@ -192,7 +193,12 @@ export type { SnippetUserAgent } from './code/snippets/user-agent-store.ts'
 export type { AccessRequest } from './identity/access-requests/access-request.ts'
 export * from './identity/access-requests/access-request-operations.ts'
 export { mayRequestAccessToEach } from './identity/access-requests/may-request-access.ts'
+export * from './identity/accounts/email-operations.ts'
+export * from './identity/accounts/user-listings.ts'
+export * from './identity/accounts/user-lists.ts'
+export * from './identity/accounts/user-operations.ts'
 export { avatarPath } from './identity/avatars/avatar.ts'
+export * from './identity/callers/identify.ts'
 export {
   type DeployToken,
   deployTokenUsername,
@@ -204,24 +210,21 @@ export {
   listDeployTokens,
   projectDeployTokens,
 } from './identity/deploy-tokens/deploy-token-operations.ts'
-export { type Email, MAX_EMAILS } from './identity/emails/email.ts'
-export * from './identity/emails/email-operations.ts'
-export { findEmail } from './identity/emails/email-store.ts'
-export * from './identity/groups/group-details.ts'
-export * from './identity/groups/group-listings.ts'
-export * from './identity/groups/group-operations.ts'
 export { insertGroup } from './identity/groups/group-store.ts'
-export * from './identity/groups/namespace-operations.ts'
 export { mayLeaveEach } from './identity/members/may-leave.ts'
 export { type Member, roleNames } from './identity/members/member.ts'
+export { insertMember } from './identity/members/member-store.ts'
+export * from './identity/namespaces/group-details.ts'
+export * from './identity/namespaces/group-listings.ts'
+export * from './identity/namespaces/group-operations.ts'
 export {
   type AddedMembers,
   groupMembers,
   listMembershipsOfEach,
   projectMembers,
-} from './identity/members/member-operations.ts'
-export { insertMember } from './identity/members/member-store.ts'
-export { listProjectUsers } from './identity/members/project-user-operations.ts'
+} from './identity/namespaces/member-operations.ts'
+export * from './identity/namespaces/namespace-operations.ts'
+export { listProjectUsers } from './identity/namespaces/project-user-operations.ts'
 export * from './identity/oauth/application.ts'
 export * from './identity/oauth/application-operations.ts'
 export * from './identity/oauth/authorization.ts'
@@ -236,7 +239,6 @@ export * from './identity/oauth/oauth-token.ts'
 export { publishedKeys, rotateSigningKey, SIGNING_ALGORITHM } from './identity/oauth/signing-key-store.ts'
 export { browseProjects } from './identity/projects/project-listings.ts'
 export * from './identity/projects/project-lists.ts'
-export * from './identity/projects/project-operations.ts'
 export {
   groupsOfProjects,
   namespaceOwnersOfProjects,
@@ -259,7 +261,6 @@ export * from './identity/sessions/session.ts'
 export type { AccessToken, IssuedAccessToken } from './identity/tokens/access-token.ts'
 export * from './identity/tokens/authenticated.ts'
 export * from './identity/tokens/bot-token-operations.ts'
-export * from './identity/tokens/identify.ts'
 export * from './identity/tokens/impersonation-token-operations.ts'
 export { createJobToken, revokeJobToken } from './identity/tokens/job-token.ts'
 export {
@@ -277,10 +278,9 @@ export { ensureRootToken } from './identity/tokens/root-token.ts'
 export * from './identity/tokens/scope.ts'
 export * from './identity/tokens/sudo.ts'
 export * from './identity/uploads/avatar-operations.ts'
+export { type Email, MAX_EMAILS } from './identity/users/email.ts'
+export { findEmail } from './identity/users/email-store.ts'
 export { listUserActivities, type UserActivity } from './identity/users/user-activities.ts'
-export * from './identity/users/user-listings.ts'
-export * from './identity/users/user-lists.ts'
-export * from './identity/users/user-operations.ts'
 export { profileOf } from './identity/users/user-profile.ts'
 export {
   findUser,

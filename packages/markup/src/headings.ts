@@ -1,4 +1,4 @@
-import { element, forEachElement, type HtmlElement, type HtmlRoot, toText } from './html-tree.ts'
+import { element, forEachElement, type HtmlElement, type HtmlRoot, toText } from './html/html-tree.ts'
 
 /** The elements at the top of a text that get the direction of their own text. */
 const directed = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'blockquote', 'table'])

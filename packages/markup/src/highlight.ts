@@ -1,5 +1,5 @@
 import highlighter from 'highlight.js'
-import { escapeHtml } from './escape-html.ts'
+import { escapeHtml } from './html/escape-html.ts'
 
 /** File names without an extension that tell a language. */
 const languageOfName: Readonly<Record<string, string>> = {

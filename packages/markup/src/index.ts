@@ -1,6 +1,6 @@
 export { type MarkupFormat, markupFormats } from './formats/format-names.ts'
-export { defaultLimits, type MarkupLimits } from './limits.ts'
-export { MarkupError, type MarkupErrorReason } from './markup-error.ts'
 export { MarkupRenderer, type RenderRequest } from './markup-renderer.ts'
 export type { Reference, ReferenceLink, ReferenceResolver } from './references.ts'
+export { defaultLimits, type MarkupLimits } from './sanitise/limits.ts'
 export type { LinkBase } from './sanitise/links.ts'
+export { MarkupError, type MarkupErrorReason } from './sanitise/markup-error.ts'

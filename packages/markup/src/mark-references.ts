@@ -1,4 +1,4 @@
-import type { HtmlElement, HtmlRoot } from './html-tree.ts'
+import type { HtmlElement, HtmlRoot } from './html/html-tree.ts'
 import { findReferences, type Reference } from './references.ts'
 
 /** The elements in which a `#12` is no reference. */

@@ -1,12 +1,12 @@
 import { extname } from 'node:path'
 import { WorkerPool, WorkersBusyError, WorkerTimeoutError } from '@penstock/runtime'
 import type { MarkupFormat } from './formats/format-names.ts'
-import { defaultLimits, type MarkupLimits } from './limits.ts'
-import { MarkupError } from './markup-error.ts'
 import { referenceHtml } from './reference-links.ts'
 import type { Reference, ReferenceLink, ReferenceResolver } from './references.ts'
 import type { RenderPart, RenderTask } from './render-parts.ts'
+import { defaultLimits, type MarkupLimits } from './sanitise/limits.ts'
 import type { LinkBase } from './sanitise/links.ts'
+import { MarkupError } from './sanitise/markup-error.ts'
 
 /** The extension of this file: `.ts` if the sources run directly, `.js` if they are built. */
 const ownExtension = extname(import.meta.url)

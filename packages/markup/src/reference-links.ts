@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape-html.ts'
+import { escapeHtml } from './html/escape-html.ts'
 import type { Reference, ReferenceLink } from './references.ts'
 import { checkLink } from './sanitise/links.ts'
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { MarkupFormat } from './formats/format-names.ts'
 import { renderers } from './formats/renderers.ts'
 import { addDirections, addHeadingLinks } from './headings.ts'
-import type { MarkupLimits } from './limits.ts'
 import { markReferences } from './mark-references.ts'
-import { MarkupError, type MarkupErrorReason } from './markup-error.ts'
 import type { Reference } from './references.ts'
+import type { MarkupLimits } from './sanitise/limits.ts'
 import type { LinkBase } from './sanitise/links.ts'
+import { MarkupError, type MarkupErrorReason } from './sanitise/markup-error.ts'
 import { parseHtml, sanitise, writeHtml } from './sanitise/sanitise.ts'
 
 type TextLimits = Pick<

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { type ConsolePage, consolePages } from '../console-pages.js'
-import { matchPath } from './app/match-path.ts'
-import type { PageProps } from './app/page-props.ts'
+import { matchPath } from './match-path.ts'
+import type { PageProps } from './page-props.ts'
 
 interface PageModule {
   readonly default: ComponentType<PageProps>

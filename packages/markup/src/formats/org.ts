@@ -1,8 +1,8 @@
 import reorgToRehype from '@orgajs/reorg-rehype'
 import { toHtml } from 'hast-util-to-html'
 import { getSettings, parse } from 'orga'
-import { escapeHtml } from '../escape-html.ts'
-import type { HtmlElement, HtmlRoot } from '../html-tree.ts'
+import { escapeHtml } from '../html/escape-html.ts'
+import type { HtmlElement, HtmlRoot } from '../html/html-tree.ts'
 import { type OrgNode, orgHandlers } from './org-handlers.ts'
 import { orgSections } from './org-sections.ts'
 

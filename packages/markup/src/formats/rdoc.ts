@@ -1,4 +1,4 @@
-import { escapeHtml } from '../escape-html.ts'
+import { escapeHtml } from '../html/escape-html.ts'
 
 /** Renders RDoc as preformatted text. The line break after the tag is not part of the text. */
 export function renderRdoc(text: string): string {

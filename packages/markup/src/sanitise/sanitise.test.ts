@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hostileHtml } from '../hostile-html.harness.ts'
-import { defaultLimits } from '../limits.ts'
+import { defaultLimits } from './limits.ts'
 import type { LinkBase } from './links.ts'
 import { parseHtml, sanitise } from './sanitise.ts'
 

@@ -1,4 +1,4 @@
-import { forEachElement, type HtmlElement, type HtmlRoot } from '../html-tree.ts'
+import { forEachElement, type HtmlElement, type HtmlRoot } from '../html/html-tree.ts'
 import { checkLink, type LinkBase } from './links.ts'
 import { EXTERNAL_REL, EXTERNAL_TARGET } from './schema.ts'
 

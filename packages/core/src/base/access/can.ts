@@ -60,3 +60,7 @@ const hasRole = ({ least, roles }: RoleRule, level: AccessLevel): boolean =>
 
 const isOpenByVisibility = ({ visibility, isSignedIn, isExternal }: Standing): boolean =>
   visibility === 'public' || (visibility === 'internal' && isSignedIn && isExternal !== true)
+
+/** Returns whether a caller who can read something may comment on it. If it is locked, only members may. */
+export const canComment = (standing: Standing, { isLocked }: { readonly isLocked: boolean }): boolean =>
+  can(standing, 'create_note') && (!isLocked || standing.level > 0 || standing.isAdministrator)

@@ -1,9 +1,9 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listPipelines } from '../../ci/pipelines/pipeline-operations.ts'
+import { showProject, updateProject } from '../../code/projects/project-operations.ts'
 import { listBranches } from '../../code/repositories/branch-operations.ts'
 import { listProjects } from '../../identity/projects/project-lists.ts'
-import { showProject, updateProject } from '../../identity/projects/project-operations.ts'
 import { createIssue, listIssues, listProjectIssues } from '../../work/issues/issue-operations.ts'
 import { projectLabels } from '../../work/labels/label-operations.ts'
 import {

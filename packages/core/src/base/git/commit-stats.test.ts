@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { showProject } from '../../code/projects/project-operations.ts'
 import { createCommit, getCommit, listCommits } from '../../code/repositories/commit-operations.ts'
-import { showProject } from '../../identity/projects/project-operations.ts'
 import type { Project } from '../model/project.ts'
 
 const COMMITS = 22

@@ -7,7 +7,7 @@ import type { Actor, User } from '../../base/model/user.ts'
 import { type EventListener, readContextOf } from '../../base/operations/context.ts'
 import type { DomainEvent } from '../../base/operations/event.ts'
 import { perform } from '../../base/operations/perform.ts'
-import { removeProject } from '../../identity/projects/project-operations.ts'
+import { removeProject } from '../../code/projects/project-operations.ts'
 import { lastPipelineOfEach } from './commit-pipeline-store.ts'
 import {
   getJob,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { canComment } from '../../base/access/can.ts'
 import { type Subject, standingsOf } from '../../base/access/subject.ts'
 import { unscopedBatchQuery } from '../../base/operations/operation.ts'
-import { canComment } from '../../work/notes/note-access.ts'
 import type { RepositoryTreeEntry } from '../repositories/tree-entries.ts'
 import type { Snippet } from './snippet.ts'
 import { canReadSnippet, canRemoveSnippet, canUpdateSnippet } from './snippet-access.ts'

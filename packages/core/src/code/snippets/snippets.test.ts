@@ -9,8 +9,8 @@ import { accessLevels } from '../../base/model/access-level.ts'
 import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
 import { updateApplicationSettings } from '../../base/settings/settings-operations.ts'
-import { removeProject } from '../../identity/projects/project-operations.ts'
-import { removeUser } from '../../identity/users/user-operations.ts'
+import { removeUser } from '../../identity/accounts/user-operations.ts'
+import { removeProject } from '../projects/project-operations.ts'
 import { createSnippet, removeSnippet } from './snippet-mutations.ts'
 import {
   createProjectSnippet,

@@ -6,12 +6,17 @@ import type { Group } from '../../base/model/group.ts'
 import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
 import { performBatch } from '../../base/operations/perform.ts'
-import { removeGroup } from '../groups/group-operations.ts'
-import { groupMembers, projectMembers } from '../members/member-operations.ts'
-import { archiveProject, removeProject, transferProject, updateProject } from '../projects/project-operations.ts'
+import {
+  archiveProject,
+  removeProject,
+  transferProject,
+  updateProject,
+} from '../../code/projects/project-operations.ts'
+import { removeUser } from '../accounts/user-operations.ts'
+import { removeGroup } from '../namespaces/group-operations.ts'
+import { groupMembers, projectMembers } from '../namespaces/member-operations.ts'
 import { getProject } from '../projects/project-store.ts'
 import { createProjectToken } from '../tokens/bot-token-operations.ts'
-import { removeUser } from '../users/user-operations.ts'
 import { getUser } from '../users/user-store.ts'
 import { groupAccessRequests, projectAccessRequests } from './access-request-operations.ts'
 import { mayRequestAccessToEach } from './may-request-access.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { branchName } from '../../base/git/branch-name.ts'
 import { changesOf, newObject, validate, withInput } from '../../base/kit/field-table.ts'
 import { keysetInput, pageInput } from '../../base/kit/page.ts'
 import { namespaceRef } from '../../base/kit/parameter-schemas.ts'
@@ -8,7 +9,6 @@ import { creationLevelFields } from '../../base/model/creation-levels.ts'
 import { groupFeatureFields } from '../../base/model/feature-access.ts'
 import type { Group } from '../../base/model/group.ts'
 import { groupSettings } from '../../base/model/group-settings.ts'
-import { branchName } from '../../code/repositories/branch-name.ts'
 import { avatarInput } from '../avatars/avatar.ts'
 
 const text = z.string().min(1).max(255)

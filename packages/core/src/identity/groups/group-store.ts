@@ -10,7 +10,7 @@ import { type FeatureColumns, groupFeatureFields } from '../../base/model/featur
 import type { Group, GroupRef } from '../../base/model/group.ts'
 import { groupSettings } from '../../base/model/group-settings.ts'
 import type { Tx } from '../../base/operations/context.ts'
-import { insertRoute } from './route-store.ts'
+import { insertRoute } from '../paths/route-store.ts'
 
 declare module '../../base/kit/tables.ts' {
   interface CoreTables {

@@ -3,6 +3,7 @@ import { DomainError } from '../../base/kit/domain-error.ts'
 import { newObject, validate } from '../../base/kit/field-table.ts'
 import type { Core, Tx } from '../../base/operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../../base/operations/operation.ts'
+import { newOpaqueSecret } from '../tokens/opaque-secret.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import {
   type Application,
@@ -21,7 +22,6 @@ import {
   updateNameAndAddress,
   updateSecretDigest,
 } from './application-store.ts'
-import { newOpaqueSecret } from './opaque-secret.ts'
 
 /** Limited because the list has no pages. */
 const MAX_APPLICATIONS = 1_000

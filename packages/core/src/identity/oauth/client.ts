@@ -1,9 +1,9 @@
 import type { ReadContext } from '../../base/kit/store-context.ts'
+import { equalsInConstantTime } from '../tokens/opaque-secret.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import type { Application } from './application.ts'
 import { findApplicationWithDigest } from './application-store.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
-import { equalsInConstantTime } from './opaque-secret.ts'
 
 /** The credentials of an application; both are absent if the request has none. */
 export interface ClientCredentials {

@@ -2,9 +2,9 @@ import type { Generated, Selectable } from 'kysely'
 import { DAY_MS } from '../../base/kit/day.ts'
 import type { ReadContext } from '../../base/kit/store-context.ts'
 import type { Core, Tx } from '../../base/operations/context.ts'
+import { newOpaqueSecret } from '../tokens/opaque-secret.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
-import { newOpaqueSecret } from './opaque-secret.ts'
 import { type Challenge, type ChallengeMethod, challengeOfColumns } from './pkce.ts'
 
 declare module '../../base/kit/tables.ts' {

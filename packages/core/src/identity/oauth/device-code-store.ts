@@ -1,9 +1,9 @@
 import type { Generated, Selectable } from 'kysely'
 import type { ReadContext } from '../../base/kit/store-context.ts'
 import type { Core, Tx } from '../../base/operations/context.ts'
+import { newOpaqueSecret } from '../tokens/opaque-secret.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
-import { newOpaqueSecret } from './opaque-secret.ts'
 
 declare module '../../base/kit/tables.ts' {
   interface CoreTables {

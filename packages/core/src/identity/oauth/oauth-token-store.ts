@@ -4,10 +4,10 @@ import type { ReadContext } from '../../base/kit/store-context.ts'
 import type { CoreTables } from '../../base/kit/tables.ts'
 import type { Core, Tx } from '../../base/operations/context.ts'
 import { settingOf } from '../../base/settings/setting-of.ts'
+import { newOpaqueSecret } from '../tokens/opaque-secret.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
-import { newOpaqueSecret } from './opaque-secret.ts'
 import { type Challenge, type ChallengeMethod, challengeOfColumns } from './pkce.ts'
 
 declare module '../../base/kit/tables.ts' {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { equalsInConstantTime } from './opaque-secret.ts'
+import { equalsInConstantTime } from '../tokens/opaque-secret.ts'
 
 const challengeMethods = ['plain', 'S256'] as const
 export type ChallengeMethod = (typeof challengeMethods)[number]

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
-import { removeUser, updateUser } from '../users/user-operations.ts'
+import { updateProject } from '../../code/projects/project-operations.ts'
+import { removeUser, updateUser } from '../accounts/user-operations.ts'
 import { listProjects, listStarredProjects } from './project-lists.ts'
-import { updateProject } from './project-operations.ts'
 import { listStarrers, starProject, unstarProject } from './project-star-operations.ts'
 
 let world: World

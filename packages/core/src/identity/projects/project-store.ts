@@ -14,8 +14,8 @@ import { projectSettings } from '../../base/model/project-settings.ts'
 import type { ActingUser } from '../../base/model/user.ts'
 import type { Tx } from '../../base/operations/context.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
-import { insertRoute } from '../groups/route-store.ts'
 import { insertMember } from '../members/member-store.ts'
+import { insertRoute } from '../paths/route-store.ts'
 import { repositoriesOfSnippets } from './snippet-repositories.ts'
 
 declare module '../../base/kit/tables.ts' {

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import { DAY_MS } from '../../base/kit/day.ts'
 import type { ReadContext } from '../../base/kit/store-context.ts'
 import type { Core, Tx } from '../../base/operations/context.ts'
-import { newOpaqueSecret } from '../oauth/opaque-secret.ts'
+import { newOpaqueSecret } from '../tokens/opaque-secret.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 
 declare module '../../base/kit/tables.ts' {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
 import { type Actor, actingUser, type User } from '../../base/model/user.ts'
+import { admit } from '../callers/identify.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   createGroupToken,
@@ -15,7 +16,6 @@ import {
   rotateProjectToken,
 } from './bot-token-operations.ts'
 import { findByAccessTokenText } from './find-by-token-text.ts'
-import { admit } from './identify.ts'
 import { createImpersonationToken, listImpersonationTokens } from './impersonation-token-operations.ts'
 import { createJobToken, revokeJobToken } from './job-token.ts'
 import {

@@ -7,8 +7,8 @@ import { settingsFrom, settingsText } from '../../base/kit/stored-settings.ts'
 import type { Actor, BotHome, User, UserState } from '../../base/model/user.ts'
 import { userSettings } from '../../base/model/user-settings.ts'
 import type { Tx } from '../../base/operations/context.ts'
-import { insertEmail, replacePrimaryEmail } from '../emails/email-store.ts'
-import { insertRoute } from '../groups/route-store.ts'
+import { insertRoute } from '../paths/route-store.ts'
+import { insertEmail, replacePrimaryEmail } from './email-store.ts'
 
 declare module '../../base/kit/tables.ts' {
   interface CoreTables {

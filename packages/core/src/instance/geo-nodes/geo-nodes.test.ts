@@ -2,7 +2,7 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import type { User } from '../../base/model/user.ts'
-import { removeGroup } from '../../identity/groups/group-operations.ts'
+import { removeGroup } from '../../identity/namespaces/group-operations.ts'
 import { listApplications, removeApplication } from '../../identity/oauth/application-operations.ts'
 import {
   createGeoNode,

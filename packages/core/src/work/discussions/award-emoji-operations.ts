@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { can } from '../../base/access/can.ts'
+import { can, canComment } from '../../base/access/can.ts'
 import { standingOf } from '../../base/access/subject.ts'
 import { DomainError, forbidden, notFound } from '../../base/kit/domain-error.ts'
 import { type Page, pageInput } from '../../base/kit/page.ts'
@@ -15,7 +15,7 @@ import {
   pageOfAwards,
 } from '../award-emoji/award-emoji-store.ts'
 import { emojiNamed } from '../award-emoji/emoji.ts'
-import { canComment, readableNotes } from '../notes/note-access.ts'
+import { readableNotes } from '../notes/note-access.ts'
 import { findNoteOn } from '../notes/note-store.ts'
 import type { Noteable, There } from '../notes/noteable.ts'
 import { type NoteableKind, noteableKinds } from './noteable-kinds.ts'

@@ -7,11 +7,11 @@ import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
 import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
+import { archiveProject, removeProject, updateProject } from '../../code/projects/project-operations.ts'
 import { createBranch } from '../../code/repositories/branch-operations.ts'
 import { createCommit } from '../../code/repositories/commit-operations.ts'
 import { createTag } from '../../code/repositories/tag-operations.ts'
-import { archiveProject, removeProject, updateProject } from '../../identity/projects/project-operations.ts'
-import { updateUser } from '../../identity/users/user-operations.ts'
+import { updateUser } from '../../identity/accounts/user-operations.ts'
 import { addContextCommits, listContextCommits, removeContextCommits } from './context-commit-operations.ts'
 import {
   createMergeRequest,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { updateProject } from '../../code/projects/project-operations.ts'
 import { createBranch } from '../../code/repositories/branch-operations.ts'
 import { createCommit, getCommit } from '../../code/repositories/commit-operations.ts'
-import { updateProject } from '../../identity/projects/project-operations.ts'
 import { inProjectWorld, mira, project, world } from '../../identity/projects/project-world.harness.ts'
 import { mergeMergeRequest } from './merge-request-merge.ts'
 import { createMergeRequest } from './merge-request-operations.ts'

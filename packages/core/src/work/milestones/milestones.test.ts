@@ -4,7 +4,7 @@ import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
 import type { Group } from '../../base/model/group.ts'
 import type { User } from '../../base/model/user.ts'
-import { archiveProject } from '../../identity/projects/project-operations.ts'
+import { archiveProject } from '../../code/projects/project-operations.ts'
 import { listGroupMilestoneIssues } from '../issues/milestone-issues.ts'
 import { groupMilestones, projectMilestones } from './milestone-operations.ts'
 

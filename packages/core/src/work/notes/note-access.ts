@@ -1,4 +1,4 @@
-import { can, type Standing } from '../../base/access/can.ts'
+import { can, canComment } from '../../base/access/can.ts'
 import { requirePermission, standingOf } from '../../base/access/subject.ts'
 import { forbidden } from '../../base/kit/domain-error.ts'
 import type { NoteRecord } from './note.ts'
@@ -21,10 +21,6 @@ export async function requireCommenting(
   if (isInternal) await requirePermission(context, context.subject, 'read_internal_note')
   if (hasOwnTime) await requirePermission(context, context.subject, 'set_note_time')
 }
-
-/** Returns whether a caller who can read something may comment on it. If it is locked, only members may. */
-export const canComment = (standing: Standing, { isLocked }: Pick<Noteable, 'isLocked'>): boolean =>
-  can(standing, 'create_note') && (!isLocked || standing.level > 0 || standing.isAdministrator)
 
 /** Requires the actor to be the author of the note, or to have the permission to change the notes of others. @throws DomainError `forbidden` */
 export async function requireEditor(context: There, noteable: Noteable, note: NoteRecord): Promise<void> {

@@ -10,8 +10,8 @@ import type { User } from '../../base/model/user.ts'
 import type { CallContext, Tx } from '../../base/operations/context.ts'
 import { unscopedBatchQuery, unscopedCommand, unscopedQuery } from '../../base/operations/operation.ts'
 import { type RecordedKind, recordChange } from '../../base/operations/record-change.ts'
-import { isVerifiedEmail } from '../../identity/emails/email-store.ts'
 import { onGroupsAndProjects, parentInput } from '../../identity/parents/parent-operations.ts'
+import { isVerifiedEmail } from '../../identity/users/email-store.ts'
 import { getUser } from '../../identity/users/user-store.ts'
 import {
   defaultGlobalSetting,

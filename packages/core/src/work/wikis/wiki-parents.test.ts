@@ -8,14 +8,14 @@ import { accessLevels } from '../../base/model/access-level.ts'
 import type { Group } from '../../base/model/group.ts'
 import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
-import { inSteps } from '../../code/repositories/change-context.harness.ts'
-import { removeGroup, updateGroup } from '../../identity/groups/group-operations.ts'
 import {
   archiveProject,
   removeProject,
   transferProject,
   unarchiveProject,
-} from '../../identity/projects/project-operations.ts'
+} from '../../code/projects/project-operations.ts'
+import { inSteps } from '../../code/repositories/change-context.harness.ts'
+import { removeGroup, updateGroup } from '../../identity/namespaces/group-operations.ts'
 import { findProjectStorage } from '../../identity/projects/storage-store.ts'
 import { changeWiki } from './change-wiki.ts'
 import { groupWikis, projectWikis } from './wiki-operations.ts'

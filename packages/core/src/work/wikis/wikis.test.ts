@@ -6,8 +6,8 @@ import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
 import type { Group } from '../../base/model/group.ts'
 import type { User } from '../../base/model/user.ts'
-import { removeGroup, updateGroup } from '../../identity/groups/group-operations.ts'
-import { removeProject } from '../../identity/projects/project-operations.ts'
+import { removeProject } from '../../code/projects/project-operations.ts'
+import { removeGroup, updateGroup } from '../../identity/namespaces/group-operations.ts'
 import { groupWikis, projectWikis } from './wiki-operations.ts'
 
 let world: World

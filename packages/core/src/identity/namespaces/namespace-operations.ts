@@ -9,13 +9,13 @@ import type { Group } from '../../base/model/group.ts'
 import { userOfNamespace } from '../../base/model/user.ts'
 import type { OperationContext } from '../../base/operations/context.ts'
 import { unscopedQuery } from '../../base/operations/operation.ts'
+import { findGroup, findGroups } from '../groups/group-store.ts'
+import { countsOfGroups, type GroupCounts, pageOfNamespaces } from '../groups/namespace-list-store.ts'
+import { isNamespacePath, isPathInUse } from '../paths/route-store.ts'
 import type { NamespaceOwner } from '../projects/project-relations.ts'
 import type { Namespace } from '../projects/project-view.ts'
 import { namespaceOfGroup, namespaceOfUser } from '../projects/project-view-store.ts'
 import { findUser, findUserByUsername, findUsers } from '../users/user-store.ts'
-import { findGroup, findGroups } from './group-store.ts'
-import { countsOfGroups, type GroupCounts, pageOfNamespaces } from './namespace-list-store.ts'
-import { isNamespacePath, isPathInUse } from './route-store.ts'
 
 /** Returns the group or user that a path belongs to. */
 export const showNamespace = unscopedQuery(

@@ -13,23 +13,20 @@ import { command, query, steps, unscopedSteps } from '../../base/operations/oper
 import { recordChange } from '../../base/operations/record-change.ts'
 import { settingOf } from '../../base/settings/setting-of.ts'
 import { newVisibility, requireUnrestricted } from '../../base/settings/visibility-settings.ts'
-import { requireCommitter } from '../../code/repositories/commit-operations.ts'
-import { initializeRepository } from '../../code/repositories/commit-to-branch.ts'
-import { requireDefaultBranch } from '../../code/repositories/default-branch.ts'
-import { avatarFrom } from '../avatars/avatar.ts'
-import { saveAvatar } from '../avatars/avatar-store.ts'
-import { getGroup } from '../groups/group-store.ts'
-import { validatePath } from '../groups/path-validation.ts'
-import { deleteAccessRequestsFor } from '../members/access-request-table.ts'
-import { setMember } from '../members/member-store.ts'
-import { pathOfName } from './path-of-name.ts'
-import { projectEvents } from './project-events.ts'
+import { avatarFrom } from '../../identity/avatars/avatar.ts'
+import { saveAvatar } from '../../identity/avatars/avatar-store.ts'
+import { getGroup } from '../../identity/groups/group-store.ts'
+import { deleteAccessRequestsFor } from '../../identity/members/access-request-table.ts'
+import { setMember } from '../../identity/members/member-store.ts'
+import { validatePath } from '../../identity/paths/path-validation.ts'
+import { pathOfName } from '../../identity/projects/path-of-name.ts'
+import { projectEvents } from '../../identity/projects/project-events.ts'
 import {
   type ProjectChangesInput,
   type ProjectDraftInput,
   projectChangesInput,
   projectDraftInput,
-} from './project-input.ts'
+} from '../../identity/projects/project-input.ts'
 import {
   canUseNamespace,
   fullPathOf,
@@ -38,12 +35,15 @@ import {
   namespaceOf,
   requireNotMoreOpen,
   requireProjectsLimit,
-} from './project-namespace.ts'
-import { newSettings, withSettings } from './project-settings-input.ts'
-import { deleteProjectsOf, getProject, insertProject, updateProjectRow } from './project-store.ts'
-import type { ProjectView } from './project-view.ts'
-import { viewOf } from './project-view-store.ts'
-import { saveTopics } from './topic-store.ts'
+} from '../../identity/projects/project-namespace.ts'
+import { newSettings, withSettings } from '../../identity/projects/project-settings-input.ts'
+import { deleteProjectsOf, getProject, insertProject, updateProjectRow } from '../../identity/projects/project-store.ts'
+import type { ProjectView } from '../../identity/projects/project-view.ts'
+import { viewOf } from '../../identity/projects/project-view-store.ts'
+import { saveTopics } from '../../identity/projects/topic-store.ts'
+import { requireCommitter } from '../repositories/commit-operations.ts'
+import { initializeRepository } from '../repositories/commit-to-branch.ts'
+import { requireDefaultBranch } from '../repositories/default-branch.ts'
 
 const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
   getProject(context, project)

@@ -5,11 +5,11 @@ import { inTransaction, serviceContext } from '../../base/operations/transaction
 import { settingOf } from '../../base/settings/setting-of.ts'
 import { findOAuthToken } from '../oauth/oauth-token.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
-import { findLiveSuccessorIds, updateAsRevoked } from './access-token-store.ts'
-import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
-import { findByAccessTokenText } from './find-by-token-text.ts'
-import { findByJobTokenText } from './job-token.ts'
-import { markUse } from './mark-use.ts'
+import { findLiveSuccessorIds, updateAsRevoked } from '../tokens/access-token-store.ts'
+import { type Authenticated, accessTokenIdOf } from '../tokens/authenticated.ts'
+import { findByAccessTokenText } from '../tokens/find-by-token-text.ts'
+import { findByJobTokenText } from '../tokens/job-token.ts'
+import { markUse } from '../tokens/mark-use.ts'
 
 /** The credentials in a request of any protocol, without blank ones. */
 export interface Presented {

@@ -6,10 +6,11 @@ import { accessLevels } from '../../base/model/access-level.ts'
 import type { Group } from '../../base/model/group.ts'
 import { type User, userNamespaceId } from '../../base/model/user.ts'
 import { updateApplicationSettings } from '../../base/settings/settings-operations.ts'
-import { createBranch, removeBranch } from '../../code/repositories/branch-operations.ts'
-import { createFile, getFile } from '../../code/repositories/file-operations.ts'
-import { removeGroup } from '../groups/group-operations.ts'
-import { listGroupProjects, listProjects, listUserProjects } from './project-lists.ts'
+import { removeGroup } from '../../identity/namespaces/group-operations.ts'
+import { listGroupProjects, listProjects, listUserProjects } from '../../identity/projects/project-lists.ts'
+import { findFormerProject, findProject } from '../../identity/projects/project-store.ts'
+import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
+import { createFile, getFile } from '../repositories/file-operations.ts'
 import {
   archiveProject,
   createProject,
@@ -19,7 +20,6 @@ import {
   unarchiveProject,
   updateProject,
 } from './project-operations.ts'
-import { findFormerProject, findProject } from './project-store.ts'
 
 let world: World
 let mira: User

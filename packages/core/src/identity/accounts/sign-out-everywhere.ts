@@ -2,7 +2,7 @@ import type { Tx } from '../../base/operations/context.ts'
 import { deleteCodesOf } from '../oauth/code-store.ts'
 import { deleteDeviceCodesOf } from '../oauth/device-code-store.ts'
 import { revokeOAuthTokensOf } from '../oauth/oauth-token-store.ts'
-import { deleteSessionsOf } from './session-store.ts'
+import { deleteSessionsOf } from '../sessions/session-store.ts'
 
 /**
  * Ends everything that was obtained with the user's password: sessions, authorization codes and OAuth tokens. Personal

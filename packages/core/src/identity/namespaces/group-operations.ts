@@ -15,10 +15,7 @@ import { settingOf } from '../../base/settings/setting-of.ts'
 import { newVisibility, requireTopLevelGroups, requireUnrestricted } from '../../base/settings/visibility-settings.ts'
 import { avatarFrom } from '../avatars/avatar.ts'
 import { saveAvatar } from '../avatars/avatar-store.ts'
-import { insertMember } from '../members/member-store.ts'
-import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
-import { getUser } from '../users/user-store.ts'
-import { groupEvents } from './group-events.ts'
+import { groupEvents } from '../groups/group-events.ts'
 import {
   type GroupListInput,
   groupChangesInput,
@@ -26,8 +23,8 @@ import {
   groupListInput,
   newGroupSettings,
   withGroupSettings,
-} from './group-input.ts'
-import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
+} from '../groups/group-input.ts'
+import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from '../groups/group-list-store.ts'
 import {
   deleteGroupRows,
   getGroup,
@@ -35,9 +32,12 @@ import {
   renameGroupRows,
   updateGroupRow,
   visibilitiesBelow,
-} from './group-store.ts'
-import { validatePath } from './path-validation.ts'
-import { moveRoutes } from './route-store.ts'
+} from '../groups/group-store.ts'
+import { insertMember } from '../members/member-store.ts'
+import { validatePath } from '../paths/path-validation.ts'
+import { moveRoutes } from '../paths/route-store.ts'
+import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { getUser } from '../users/user-store.ts'
 
 export const listGroups = unscopedQuery(
   {

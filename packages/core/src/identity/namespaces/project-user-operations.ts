@@ -3,8 +3,8 @@ import { mapPage, type Page, pageInput } from '../../base/kit/page.ts'
 import { namespaceRef } from '../../base/kit/parameter-schemas.ts'
 import type { User } from '../../base/model/user.ts'
 import { query } from '../../base/operations/operation.ts'
+import { pageOfMembers } from '../members/member-store.ts'
 import { getProject } from '../projects/project-store.ts'
-import { pageOfMembers } from './member-store.ts'
 
 /** Lists the users who are members of a project, directly or through its groups. */
 export const listProjectUsers = query(

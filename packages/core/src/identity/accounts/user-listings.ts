@@ -20,11 +20,11 @@ import {
 import { groupListing, groupListingOrders } from '../groups/group-list-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { projectListing } from '../projects/project-list-store.ts'
+import { withShownNames } from '../users/shown-names.ts'
+import { userListing } from '../users/user-list-store.ts'
+import { profileOf } from '../users/user-profile.ts'
+import { findUserByUsername } from '../users/user-store.ts'
 import { mayListUsers } from './known-users.ts'
-import { withShownNames } from './shown-names.ts'
-import { userListing } from './user-list-store.ts'
-import { profileOf } from './user-profile.ts'
-import { findUserByUsername } from './user-store.ts'
 
 export const findUserProfile = unscopedQuery(
   { name: 'findUserProfile', caller: 'anyone', input: z.object({ username: z.string().max(255) }) },

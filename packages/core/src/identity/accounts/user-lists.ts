@@ -4,10 +4,10 @@ import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../../base/kit/p
 import { instant } from '../../base/kit/parameter-schemas.ts'
 import type { User } from '../../base/model/user.ts'
 import { unscopedQuery } from '../../base/operations/operation.ts'
+import { withShownNames } from '../users/shown-names.ts'
+import { pageOfUsers, userOrders } from '../users/user-list-store.ts'
+import { profileOf } from '../users/user-profile.ts'
 import { mayListUsers } from './known-users.ts'
-import { withShownNames } from './shown-names.ts'
-import { pageOfUsers, userOrders } from './user-list-store.ts'
-import { profileOf } from './user-profile.ts'
 
 export const listUsers = unscopedQuery(
   {

@@ -8,7 +8,7 @@ import type { Project } from '../../base/model/project.ts'
 import type { User } from '../../base/model/user.ts'
 import { performBatch } from '../../base/operations/perform.ts'
 import { updateApplicationSettings } from '../../base/settings/settings-operations.ts'
-import { mayLeaveEach } from './may-leave.ts'
+import { mayLeaveEach } from '../members/may-leave.ts'
 import { groupMembers, projectMembers } from './member-operations.ts'
 
 const { guest, developer, maintainer, owner, minimal } = accessLevels

@@ -2,9 +2,10 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import type { User } from '../../base/model/user.ts'
-import { showProject } from '../projects/project-operations.ts'
+import { showProject } from '../../code/projects/project-operations.ts'
 import { findFormerProject } from '../projects/project-store.ts'
-import { verifyPassword } from './password-store.ts'
+import { verifyPassword } from '../users/password-store.ts'
+import { findUser } from '../users/user-store.ts'
 import { listUsers } from './user-lists.ts'
 import {
   activateUser,
@@ -17,7 +18,6 @@ import {
   unblockUser,
   updateUser,
 } from './user-operations.ts'
-import { findUser } from './user-store.ts'
 
 let world: World
 let admin: User

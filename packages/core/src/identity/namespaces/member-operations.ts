@@ -15,11 +15,15 @@ import type { OperationContext, Tx } from '../../base/operations/context.ts'
 import { batchQuery, command, query, unscopedBatchQuery, unscopedCommand } from '../../base/operations/operation.ts'
 import { settingOf } from '../../base/settings/setting-of.ts'
 import { getGroup } from '../groups/group-store.ts'
-import { getProject } from '../projects/project-store.ts'
-import { findUserByUsername, getUser } from '../users/user-store.ts'
-import type { Member } from './member.ts'
-import { addMember, getMember, recordMemberEvent, requireNotAbove, validateMembership } from './member-changes.ts'
-import { memberListing, membershipListing, membersOfEachInput } from './member-list-store.ts'
+import type { Member } from '../members/member.ts'
+import {
+  addMember,
+  getMember,
+  recordMemberEvent,
+  requireNotAbove,
+  validateMembership,
+} from '../members/member-changes.ts'
+import { memberListing, membershipListing, membersOfEachInput } from '../members/member-list-store.ts'
 import {
   deleteMember,
   deleteMembersBelow,
@@ -27,7 +31,9 @@ import {
   hasOtherOwner,
   pageOfMembers,
   updateMemberRow,
-} from './member-store.ts'
+} from '../members/member-store.ts'
+import { getProject } from '../projects/project-store.ts'
+import { findUserByUsername, getUser } from '../users/user-store.ts'
 
 /** The limit of members changed by one request. */
 const MAX_CHANGED = 100

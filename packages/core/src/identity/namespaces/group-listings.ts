@@ -5,9 +5,9 @@ import { type Listed, listedEach } from '../../base/kit/listing.ts'
 import { visibilities } from '../../base/model/access-level.ts'
 import type { Group } from '../../base/model/group.ts'
 import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../../base/operations/operation.ts'
+import { conditionsOfActor, type GroupFilter, groupListing, groupListingOrders } from '../groups/group-list-store.ts'
+import { getGroup } from '../groups/group-store.ts'
 import { findVisibleGroups } from '../projects/project-view-store.ts'
-import { conditionsOfActor, type GroupFilter, groupListing, groupListingOrders } from './group-list-store.ts'
-import { getGroup } from './group-store.ts'
 
 const listInput = {
   ids: z.array(z.int()).max(100).optional(),

@@ -5,9 +5,7 @@ import type { User } from '../../base/model/user.ts'
 import type { CallContext, Core, Tx } from '../../base/operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../../base/operations/operation.ts'
 import { isSignatureOf, signatureOf } from '../../base/secrets/signed-text.ts'
-import { validateEmail } from '../users/user-input.ts'
-import { findUser, getUser } from '../users/user-store.ts'
-import { CONFIRM_WITHIN_MS, confirmationParts, type Email, MAX_EMAILS } from './email.ts'
+import { CONFIRM_WITHIN_MS, confirmationParts, type Email, MAX_EMAILS } from '../users/email.ts'
 import {
   confirmEmailRow,
   countEmails,
@@ -17,7 +15,9 @@ import {
   insertEmail,
   isTakenEmail,
   listEmails,
-} from './email-store.ts'
+} from '../users/email-store.ts'
+import { validateEmail } from '../users/user-input.ts'
+import { findUser, getUser } from '../users/user-store.ts'
 
 const address = { email: z.string().max(1_000) }
 /** Limits the mails to one address, because each addition sends one, whichever user adds it. */

@@ -5,11 +5,11 @@ import { namespaceRef } from '../../base/kit/parameter-schemas.ts'
 import type { ReadContext } from '../../base/kit/store-context.ts'
 import type { Group } from '../../base/model/group.ts'
 import { query } from '../../base/operations/operation.ts'
+import { getGroup } from '../groups/group-store.ts'
 import { projectListInput } from '../projects/project-input.ts'
 import { listProjectRows } from '../projects/project-list-store.ts'
 import type { ProjectView } from '../projects/project-view.ts'
 import { viewsOf } from '../projects/project-view-store.ts'
-import { getGroup } from './group-store.ts'
 
 /** A group with the projects directly in it, if they were asked for. */
 export interface GroupDetails {

@@ -9,20 +9,27 @@ import type { Tx } from '../../base/operations/context.ts'
 import { unscopedCommand, unscopedQuery, unscopedSteps } from '../../base/operations/operation.ts'
 import { recordChange } from '../../base/operations/record-change.ts'
 import { settingsOf } from '../../base/settings/setting-of.ts'
-import { PATH_TAKEN, validatePath } from '../groups/path-validation.ts'
-import { moveRoutes } from '../groups/route-store.ts'
 import { isSoleOwnerOfTopGroup } from '../members/member-store.ts'
+import { PATH_TAKEN, validatePath } from '../paths/path-validation.ts'
+import { moveRoutes } from '../paths/route-store.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
-import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { hashPassword, savePasswordHash } from '../users/password-store.ts'
+import { removePersonalSnippets } from '../users/personal-snippets.ts'
+import { withShownNames } from '../users/shown-names.ts'
+import { attributeChanges, userAttributes, withStoredAvatar } from '../users/user-attributes.ts'
+import { userEvents } from '../users/user-events.ts'
+import { validateEmail, validatePassword } from '../users/user-input.ts'
+import { profileOf } from '../users/user-profile.ts'
+import {
+  deleteUserRow,
+  findUserByEmail,
+  getUser,
+  insertUser,
+  type UserChanges,
+  updateUserRow,
+} from '../users/user-store.ts'
 import { isKnownTo } from './known-users.ts'
-import { hashPassword, savePasswordHash } from './password-store.ts'
-import { removePersonalSnippets } from './personal-snippets.ts'
-import { withShownNames } from './shown-names.ts'
-import { attributeChanges, userAttributes, withStoredAvatar } from './user-attributes.ts'
-import { userEvents } from './user-events.ts'
-import { validateEmail, validatePassword } from './user-input.ts'
-import { profileOf } from './user-profile.ts'
-import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
+import { signOutEverywhere } from './sign-out-everywhere.ts'
 
 const text = z.string().min(1).max(255)
 

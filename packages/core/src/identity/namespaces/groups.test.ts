@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
 import type { User } from '../../base/model/user.ts'
+import { findGroup } from '../groups/group-store.ts'
+import { isPathInUse } from '../paths/route-store.ts'
 import { findFormerProject, findProject } from '../projects/project-store.ts'
 import {
   createGroup,
@@ -13,8 +15,6 @@ import {
   showGroup,
   updateGroup,
 } from './group-operations.ts'
-import { findGroup } from './group-store.ts'
-import { isPathInUse } from './route-store.ts'
 
 let world: World
 let mira: User
