@@ -1,7 +1,7 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { type HttpClient, type HttpReply, type Outcome, outcomeFromFailure, sendWithRetry } from '@penstock/delivery'
 import { defaultExportRetry } from '@penstock/exporter'
-import { parseLossless, RecordError } from '@penstock/forges'
+import { isObject, type JsonObject, parseLossless, RecordError, toId } from '@penstock/forges'
 import type { Clock, Random } from '@penstock/runtime'
 import { UsageError } from '../process/environment.ts'
 import { ForgeError, refusal } from './forge-error.ts'
@@ -21,8 +21,6 @@ interface ForgeOptions {
   /** Called before each wait, with a line for the user. */
   readonly notify: (line: string) => void
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Item {
   readonly id: bigint
@@ -200,19 +198,9 @@ function parsed(path: string, body: Uint8Array): unknown {
 }
 
 function itemOf(path: string, value: unknown): Item {
-  const id = isObject(value) ? idOf(value.id) : undefined
+  const id = isObject(value) ? toId(value.id) : undefined
   if (id === undefined) throw new ForgeError(`${path}: an item of the list has no id`)
   return { id, value: value as JsonObject }
-}
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Returns an id; `undefined` if the value is not a positive integer, or if it lost precision when it was parsed. */
-export function idOf(value: unknown): bigint | undefined {
-  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
-  const id = isInteger ? BigInt(value as bigint | number) : 0n
-  return id > 0n ? id : undefined
 }
 
 function validateToken(token: string): string {

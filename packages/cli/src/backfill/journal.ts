@@ -11,11 +11,10 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type FileLock, isUnavailable, lockFile } from '@penstock/db'
+import { type Downstream, isObject } from '@penstock/forges'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { OutputError, UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
-import { isObject } from './forge.ts'
-import type { Downstream } from './lineage.ts'
 
 /** The identity of a backfill. A journal must only be continued by a backfill with the same subject. */
 export interface JournalSubject {

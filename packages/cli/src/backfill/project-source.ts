@@ -1,15 +1,24 @@
 import { type ConvertOptions, exportDecision } from '@penstock/converter'
-import { parseDate, RecordError, readInput } from '@penstock/forges'
+import {
+  type Downstream,
+  isObject,
+  type JsonObject,
+  type Lineage,
+  listDownstream,
+  parseDate,
+  RecordError,
+  readInput,
+  toId,
+} from '@penstock/forges'
 import type { Signal } from '@penstock/otlp'
 import type { Place, Reading } from '../input/record-stream.ts'
 import type { Progress } from '../records/progress.ts'
 import type { RecordSource } from '../records/record-run.ts'
 import { formatCount } from '../text/wording.ts'
 import { BridgeLists, unlessMissing } from './bridge-lists.ts'
-import { type Forge, type Item, idOf, isObject, type JsonObject } from './forge.ts'
+import type { Forge, Item } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 import type { Journal } from './journal.ts'
-import { type Downstream, downstreamOf, type Lineage } from './lineage.ts'
 import { listAll, listAscending } from './listing.ts'
 import { readAhead } from './read-ahead.ts'
 
@@ -71,7 +80,7 @@ export class ProjectSource implements RecordSource {
   constructor(options: ProjectSourceOptions) {
     const { project, journal, lineage } = options
     this.#options = options
-    this.#projectId = String(idOf(project.id))
+    this.#projectId = String(toId(project.id))
     this.#path = `/projects/${this.#projectId}/pipelines`
     this.name = typeof project.path_with_namespace === 'string' ? project.path_with_namespace : this.#projectId
     for (const [id, downstream] of journal.downstream) lineage.learn(id, project, downstream)
@@ -176,7 +185,7 @@ export class ProjectSource implements RecordSource {
         ...(listed && { bridges: valuesOf(listed) }),
         commit: commitOf(pipeline, [...jobs, ...(listed ?? [])]),
       }
-      return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(listed ?? []) }
+      return { id, bytes, result: { kind: 'bundle', bundle }, downstream: listDownstream(listed ?? []) }
     } catch (error) {
       if (error instanceof RecordError) return refused(error)
       throw error
@@ -235,7 +244,7 @@ export class ProjectSource implements RecordSource {
         return {
           kind: 'body',
           place: at,
-          body: { project, ...parts, ...lineage.bundleOf(pipeline) },
+          body: { project, ...parts, ...lineage.withUpstream(pipeline) },
           outstanding: {
             signals: journal.missing(id, signals),
             accepted: (signal) => journal.accept(id, signal),

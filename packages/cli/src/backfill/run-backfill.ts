@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
+import { type JsonObject, Lineage, toId } from '@penstock/forges'
 import { jsonLog, type Log } from '@penstock/runtime'
 import type { ExportSettings } from '../export-run/export-run.ts'
 import { performExport } from '../export-run/perform-export.ts'
@@ -9,10 +10,9 @@ import { prepareDataDirectory } from '../process/data-directory.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { RecordRun } from '../records/record-run.ts'
 import { printable } from '../text/wording.ts'
-import { apiUrl, Forge, idOf, type JsonObject } from './forge.ts'
+import { apiUrl, Forge } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 import { Journal, type JournalSubject } from './journal.ts'
-import { Lineage } from './lineage.ts'
 import { type PipelineFilter, ProjectSource } from './project-source.ts'
 
 export interface BackfillSettings {
@@ -143,7 +143,7 @@ async function projectsOf(forge: Forge, names: readonly string[]): Promise<JsonO
   for (const name of names) {
     const path = `/projects/${encodeURIComponent(name)}`
     const project = await forge.object(path)
-    const id = idOf(project.id)
+    const id = toId(project.id)
     if (id === undefined) throw new ForgeError(`${path}: the project has no id`)
     byId.set(id, project)
   }
@@ -156,7 +156,7 @@ function openJournal(
   project: JsonObject,
   endpoint: string,
 ): Journal {
-  const subject = { from: apiUrl(from).href, project: String(idOf(project.id)), endpoint }
+  const subject = { from: apiUrl(from).href, project: String(toId(project.id)), endpoint }
   if (stateFile !== undefined) return Journal.open(stateFile, subject)
   prepareDataDirectory(dataDir, log)
   return Journal.open(join(dataDir, fileName(subject)), subject)

@@ -1,4 +1,5 @@
-import { type Item, idOf, isObject, type JsonObject } from './forge.ts'
+import { isObject, type JsonObject } from '../body/fields.ts'
+import { toId } from '../body/shape.ts'
 
 /** A pipeline that a bridge has started. Ids are decimal. */
 export interface Downstream {
@@ -26,14 +27,14 @@ export class Lineage {
 
   learn(pipelineId: string, project: JsonObject, downstream: readonly Downstream[]): void {
     for (const { id, projectId, bridgeId } of downstream) {
-      const isOtherProject = projectId !== String(idOf(project.id))
+      const isOtherProject = projectId !== String(toId(project.id))
       this.#upstream.set(id, { pipelineId, bridgeId, project, isOtherProject })
     }
   }
 
   /** Returns the fields of a REST bundle that describe the upstream pipeline. */
-  bundleOf(pipeline: JsonObject): { readonly pipeline: JsonObject; readonly source_pipeline?: JsonObject } {
-    const id = String(idOf(pipeline.id))
+  withUpstream(pipeline: JsonObject): { readonly pipeline: JsonObject; readonly source_pipeline?: JsonObject } {
+    const id = String(toId(pipeline.id))
     const upstream = this.#upstream.get(id)
     if (upstream === undefined) return { pipeline }
     const { id: projectId, path_with_namespace, web_url } = upstream.project
@@ -63,11 +64,11 @@ export class Lineage {
 }
 
 /** Returns the downstream pipelines in the order of their bridges. */
-export function downstreamOf(bridges: readonly Item[]): Downstream[] {
+export function listDownstream(bridges: readonly { readonly id: bigint; readonly value: JsonObject }[]): Downstream[] {
   return bridges.flatMap(({ id: bridgeId, value: { downstream_pipeline: started } }) => {
     if (!isObject(started)) return []
-    const id = idOf(started.id)
-    const projectId = idOf(started.project_id)
+    const id = toId(started.id)
+    const projectId = toId(started.project_id)
     if (id === undefined || projectId === undefined) return []
     return [{ id: String(id), projectId: String(projectId), bridgeId: String(bridgeId) }]
   })
