@@ -1,7 +1,8 @@
-// Joins the built packages and their dependencies into the few files of packages/cli/dist/bundle, from which `penstock` starts with a
-// third of the processor time that the separate modules take. Native modules stay outside. Skipped if nothing was built since the last time.
+// Joins the sources of the packages and their dependencies into the few files of packages/cli/dist/bundle, from which `penstock` starts
+// with a third of the processor time that the separate modules take. Native modules stay outside. Skipped if no source has changed since
+// the last time.
 // packages.json in the same directory lists the packages that were joined, and those that must be installed beside it.
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +23,7 @@ const resources = {
     from: join(packages, 'web/dist/console'),
   },
   pipelines: {
-    module: 'cli/dist/samples-directory.js',
+    module: 'cli/src/samples-directory.ts',
     exported: 'samplesDirectory',
     from: join(root, 'fixtures/pipelines'),
   },
@@ -46,8 +47,8 @@ const reduced = {
     export { default as RateLimiterPostgres } from './lib/RateLimiterPostgres.js'`,
 }
 
-const built = [...filesBelow(packages)].filter((path) => /^[^/]+\/(dist\/|[^/]+\.js$)/.test(path) && isCode(path))
-if (newestOf(built.map((path) => join(packages, path))) > modifiedAt(join(directory, 'main.js'))) await bundle()
+const sources = [...filesBelow(packages)].filter((path) => /^[^/]+\/(src\/.*\.ts|[^/]+\.js)$/.test(path))
+if (newestOf(sources.map((path) => join(packages, path))) > modifiedAt(join(directory, 'main.js'))) await bundle()
 for (const [name, { from }] of Object.entries(resources)) cpSync(from, join(directory, name), { recursive: true })
 
 async function bundle() {
@@ -57,6 +58,7 @@ async function bundle() {
     cwd: root,
     platform: 'node',
     external: [...installed, ...optional],
+    resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
     plugins: [{ name: 'resources', load: (id) => resourceModule(id) ?? reduced[relative(root, id)] }],
     // One of the dependencies evaluates a constant string.
     checks: { eval: false },
@@ -83,12 +85,12 @@ async function bundle() {
  * starts them, and the migrations. They keep their names.
  */
 function entries() {
-  const threads = built.filter((path) => /-(worker|thread)\.js$/.test(path) && hasSource(path))
-  const migrations = built.filter((path) => /^core\/dist\/migrations\/\d[^.]+\.js$/.test(path))
+  const threads = sources.filter((path) => /-(worker|thread)\.ts$/.test(path))
+  const migrations = sources.filter((path) => /^core\/src\/migrations\/\d[^.]+\.ts$/.test(path))
   return {
-    main: join(packages, 'cli/dist/main.js'),
-    ...Object.fromEntries(threads.map((path) => [basename(path, '.js'), join(packages, path)])),
-    ...Object.fromEntries(migrations.map((path) => [`migrations/${basename(path, '.js')}`, join(packages, path)])),
+    main: join(packages, 'cli/src/main.ts'),
+    ...Object.fromEntries(threads.map((path) => [basename(path, '.ts'), join(packages, path)])),
+    ...Object.fromEntries(migrations.map((path) => [`migrations/${basename(path, '.ts')}`, join(packages, path)])),
   }
 }
 
@@ -120,18 +122,8 @@ function* filesBelow(parent, path = '') {
   for (const entry of readdirSync(join(parent, path), { withFileTypes: true })) {
     const name = join(path, entry.name)
     if (entry.isFile()) yield name
-    else if (entry.isDirectory() && !['node_modules', 'src', 'bundle', 'test-types'].includes(entry.name))
-      yield* filesBelow(parent, name)
+    else if (entry.isDirectory() && !['node_modules', 'dist'].includes(entry.name)) yield* filesBelow(parent, name)
   }
-}
-
-/** Returns whether a built file is no leftover of a source that moved. */
-function hasSource(path) {
-  return existsSync(join(packages, path.replace('/dist/', '/src/').replace(/js$/, 'ts')))
-}
-
-function isCode(path) {
-  return path.endsWith('.js') && !path.startsWith('web/dist/')
 }
 
 function newestOf(paths) {

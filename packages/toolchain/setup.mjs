@@ -1,7 +1,10 @@
-// Prepares a checkout: installs dependencies for the running Node, builds native modules and packages. Steps that are
+// Prepares a checkout: installs dependencies for the running Node, builds its native module, the packages, the console and the program. Steps that are
 // already done are skipped. It needs only Node and npm.
-import { spawnSync } from 'node:child_process'
+//   node setup.mjs           everything
+//   node setup.mjs program   what `penstock` needs: no types are checked, and the packages are not compiled one by one
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
@@ -20,18 +23,21 @@ if (major < minimum[0] || (major === minimum[0] && minor < minimum[1])) {
   fail(`Penstock needs Node ${minimum.join('.')} or newer; this is ${process.version}.`)
 }
 installDependencies()
-ensureNativeModules()
-run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; see the errors of the compiler above.')
-run(
+// It takes longest, and the other steps do not need it.
+const databaseModule = ensureDatabaseModule()
+if (process.argv[2] !== 'program')
+  await run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; see the errors of the compiler above.')
+await run(
   'node_modules/.bin/vite',
   ['build', '--logLevel', 'warn', 'packages/web'],
   'The console could not be built; see above.',
 )
 await import('./bundle.mjs')
+await databaseModule
 
 /**
  * Installs the dependencies unless they were installed for the same lock file and platform. They are the same for every Node, except
- * for better-sqlite3, which `ensureNativeModules` tries out.
+ * for better-sqlite3, which `ensureDatabaseModule` tries out.
  */
 function installDependencies() {
   const stampPath = join(root, 'node_modules/.cache/penstock-setup')
@@ -39,27 +45,28 @@ function installDependencies() {
   const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`
   if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return
   console.log('Installing dependencies …')
-  if (!npm(['ci', '--no-audit', '--no-fund'], headersOfRunningNode())) {
-    const headers = downloadedHeaders(process.versions.node)
-    if (headers === undefined || !npm(['ci', '--no-audit', '--no-fund'], headers)) {
-      fail('npm could not install the dependencies; see its message above.')
-    }
+  // better-sqlite3 is built afterwards, and the other packages contain built modules for the usual platforms.
+  if (!npmSync(['ci', '--no-audit', '--no-fund', '--ignore-scripts'])) {
+    fail('npm could not install the dependencies; see its message above.')
+  }
+  if (!runs("require('argon2')") && !npmSync(['rebuild', 'argon2'], headersOfRunningNode())) {
+    fail('argon2 could not be built; see the message of npm above.')
   }
   mkdirSync(dirname(stampPath), { recursive: true })
   writeFileSync(stampPath, stamp)
 }
 
 /** Builds better-sqlite3 if it cannot be used, for example because it was compiled for another Node. */
-function ensureNativeModules() {
-  if (works('better-sqlite3')) return
+async function ensureDatabaseModule() {
+  if (databaseModuleWorks()) return
   console.log('Building better-sqlite3 for this Node …')
   const older = headersWithoutCleanupHook[major]
   const headers =
     older === undefined
       ? (headersOfRunningNode() ?? downloadedHeaders(process.versions.node))
       : downloadedHeaders(older)
-  npm(['rebuild', 'better-sqlite3'], headers)
-  if (!works('better-sqlite3')) {
+  await exitCode(spawn('npm', ['rebuild', 'better-sqlite3'], npmOptions(headers)))
+  if (!databaseModuleWorks()) {
     fail(
       'better-sqlite3 does not work: install a C++ compiler, make and Python 3, because no prebuilt binary is available.',
     )
@@ -67,15 +74,19 @@ function ensureNativeModules() {
 }
 
 /** Returns whether the module loads and survives the garbage collection of its statements. Only a natural collection reproduces the crash. */
-function works(name) {
-  const probe = `
-    const database = new (require(${JSON.stringify(name)}))(':memory:')
+function databaseModuleWorks() {
+  return runs(`
+    const database = new (require('better-sqlite3'))(':memory:')
     database.exec('create table kept (id text, bytes blob)')
     for (let count = 0; count < 20000; count += 1) {
       database.prepare('insert into kept values (?, ?)').run(String(count), Buffer.alloc(32, 1))
     }
-    database.close()`
-  return spawnSync(process.execPath, ['-e', probe], { cwd: root, stdio: 'ignore' }).status === 0
+    database.close()`)
+}
+
+/** Returns whether a program ends without an error. */
+function runs(program) {
+  return spawnSync(process.execPath, ['-e', program], { cwd: root, stdio: 'ignore' }).status === 0
 }
 
 /** Returns the directory with the headers of the running Node, so that node-gyp need not download them. */
@@ -99,13 +110,23 @@ function downloadedHeaders(version) {
   return installed.status === 0 && existsSync(join(prefix, 'include/node/node.h')) ? prefix : undefined
 }
 
-function npm(args, nodedir) {
-  const env = { ...process.env, ...(nodedir !== undefined && { npm_config_nodedir: nodedir }) }
-  return spawnSync('npm', args, { cwd: root, env, stdio: 'inherit', shell: process.platform === 'win32' }).status === 0
+/** Runs npm, and returns whether it succeeded. */
+function npmSync(args, nodedir) {
+  return spawnSync('npm', args, npmOptions(nodedir)).status === 0
 }
 
-function run(command, args, message) {
-  if (spawnSync(join(root, command), args, { cwd: root, stdio: 'inherit' }).status !== 0) fail(message)
+function npmOptions(nodedir) {
+  const env = { ...process.env, ...(nodedir !== undefined && { npm_config_nodedir: nodedir }) }
+  return { cwd: root, env, stdio: 'inherit', shell: process.platform === 'win32' }
+}
+
+async function run(command, args, message) {
+  if ((await exitCode(spawn(join(root, command), args, { cwd: root, stdio: 'inherit' }))) !== 0) fail(message)
+}
+
+async function exitCode(child) {
+  const [code] = await once(child, 'exit')
+  return code
 }
 
 function fail(message) {
