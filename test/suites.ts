@@ -6,6 +6,7 @@ export type Suite = 'unit' | 'areas' | 'integration' | 'tools' | 'alone'
 /** The suite of each test file, with the reason. A file belongs to the row with the longest path that its own begins with. */
 export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason: string])[] = [
   ['packages/', 'unit', 'one package, without other programs'],
+  ['packages/gateway/src/http2/fuzzing.test.ts', 'alone', 'searches for faults for a minute'],
   ['packages/markup/src/slow-texts.test.ts', 'alone', 'holds hostile texts to their time'],
   ['packages/core/', 'areas', 'its tests store data in a `World`, on either database'],
   ['packages/rest/', 'areas', 'its tests store data in a `World`, on either database'],
