@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import { PingLimit } from '../http2/ping-limit.ts'
+import { PingLimit } from '../http2/limits/ping-limit.ts'
 
 const reason = Buffer.from('too_many_pings')
 

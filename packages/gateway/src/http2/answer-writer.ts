@@ -2,9 +2,9 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import type { FrameWriter } from './frame-writer.ts'
 import { ErrorCode, Flag, FrameType, frameHead, INITIAL_WINDOW, MAX_FRAME_BYTES, MAX_WINDOW } from './frames.ts'
 import { INITIAL_TABLE_BYTES } from './hpack/hpack-decoder.ts'
+import type { UnsentBudget } from './limits/unsent-budget.ts'
 import { headerBlock } from './response-headers.ts'
 import type { AnswerOutput, ServerStream } from './server-stream.ts'
-import type { UnsentBudget } from './unsent-budget.ts'
 
 /** The representation of HPACK that sets the size of the table to 0. */
 const NO_TABLE = String.fromCharCode(0x20)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { FrameType, Setting } from './frames.ts'
+import { UnsentBudget } from './limits/unsent-budget.ts'
 import {
   answerAtEnd,
   data,
@@ -17,7 +18,6 @@ import {
   withoutUpdates,
 } from './server-session.harness.ts'
 import type { ServerStream } from './server-stream.ts'
-import { UnsentBudget } from './unsent-budget.ts'
 
 const { DATA } = FrameType
 const STREAM_WINDOW = 65_535

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ErrorCode, FrameType, frameHead, PREFACE, settingsFrame, uint32 } from './frames.ts'
+import { UnsentBudget } from './limits/unsent-budget.ts'
 import type { Http2Head } from './request-head.ts'
 import { ServerSession, type SessionSocket, type StreamHandler } from './server-session.ts'
 import type { ServerStream } from './server-stream.ts'
-import { UnsentBudget } from './unsent-budget.ts'
 
 export type Field = readonly [name: string, value: string]
 

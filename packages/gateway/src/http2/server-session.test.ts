@@ -6,6 +6,7 @@ import { systemClock } from '@penstock/runtime'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ErrorCode, FrameType } from './frames.ts'
+import { UnsentBudget } from './limits/unsent-budget.ts'
 import {
   block,
   data,
@@ -27,7 +28,6 @@ import {
 } from './server-session.harness.ts'
 import { ServerSession } from './server-session.ts'
 import type { ServerStream } from './server-stream.ts'
-import { UnsentBudget } from './unsent-budget.ts'
 
 const { DATA, HEADERS, CONTINUATION, PING } = FrameType
 const PRIORITY_TYPE = FrameType.PRIORITY

@@ -22,12 +22,12 @@ import {
 } from './frames.ts'
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts'
 import { HpackDecoder, HpackError } from './hpack/hpack-decoder.ts'
+import { SessionLimits } from './limits/session-limits.ts'
+import type { UnsentBudget } from './limits/unsent-budget.ts'
 import { areTrailers, type Http2Head, RequestHeads } from './request-head.ts'
 import { ResetStreams } from './reset-streams.ts'
 import { ServerStream, type StreamOutput } from './server-stream.ts'
-import { SessionLimits } from './session-limits.ts'
 import { readSettings } from './settings-values.ts'
-import type { UnsentBudget } from './unsent-budget.ts'
 
 /** Begins the streams of a session. Its methods must not throw. */
 export interface StreamHandler {
