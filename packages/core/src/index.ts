@@ -6,7 +6,7 @@ export { DEFAULT_BRANCH } from './base/git/change-repository.ts'
 export type { DiffStats, FileDiff } from './base/git/commit-diff.ts'
 export { copyRepository, findBrokenReferences } from './base/git/copy-repository.ts'
 export type { CommitSignatureType } from './base/git/git-object.ts'
-export { allDirectories, auditRepositories, type RepositoryAudit } from './base/git/repository-audit.ts'
+export { allDirectories, auditRepositories } from './base/git/repository-audit.ts'
 export { parseBoolean } from './base/kit/boolean-words.ts'
 export { MAX_INTEGER } from './base/kit/common-fields.ts'
 export * from './base/kit/domain-error.ts'
@@ -278,7 +278,7 @@ export { ensureRootToken } from './identity/tokens/root-token.ts'
 export * from './identity/tokens/scope.ts'
 export * from './identity/tokens/sudo.ts'
 export * from './identity/uploads/avatar-operations.ts'
-export { type Email, MAX_EMAILS } from './identity/users/email.ts'
+export type { Email } from './identity/users/email.ts'
 export { findEmail } from './identity/users/email-store.ts'
 export { listUserActivities, type UserActivity } from './identity/users/user-activities.ts'
 export { profileOf } from './identity/users/user-profile.ts'
@@ -304,9 +304,7 @@ export * from './instance/geo-nodes/geo-node-operations.ts'
 export type { ReplicableCounts } from './instance/geo-nodes/geo-node-store.ts'
 export { branchFilterStrategies, matchesBranch } from './instance/hooks/branch-filter.ts'
 export {
-  type AlertStatus,
   alertStatuses,
-  alertStatusOf,
   type Hook,
   healthAfterFailure,
   hookFields,
@@ -345,7 +343,7 @@ export { digestOfUrl, effectiveUrl } from './instance/hooks/hook-rules.ts'
 export { type HookSecrets, noSecrets } from './instance/hooks/hook-secrets.ts'
 export { type CalledHook, findHook, hooksToCall, setHookHealth } from './instance/hooks/hook-store.ts'
 export * from './instance/hooks/hook-switches.ts'
-export { type HookTarget, targetOf, withoutCredentials } from './instance/hooks/hook-url.ts'
+export { targetOf, withoutCredentials } from './instance/hooks/hook-url.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export { acceptsSecretsKey, matchesSecretsKey, needsSecretsKey } from './secrets-key-check.ts'
 export { startSweeping, sweep } from './sweep.ts'
@@ -444,10 +442,8 @@ export * from './work/milestones/milestone-lists.ts'
 export { groupMilestones, projectMilestones } from './work/milestones/milestone-operations.ts'
 export { type Discussion, isResolvable, type Note, type NotePosition, noteableIdOf } from './work/notes/note.ts'
 export * from './work/notes/note-listings.ts'
-export { findNote } from './work/notes/note-store.ts'
 export { finishedPipelineEvent } from './work/notifications/finished-pipeline.ts'
 export {
-  effectiveSetting,
   isSelected,
   type NotificationLevel,
   type NotificationSetting,
@@ -455,7 +451,7 @@ export {
   notificationLevels,
   notificationSwitches,
 } from './work/notifications/notification-level.ts'
-export { type NotificationEvent, recipientRules } from './work/notifications/notification-policy.ts'
+export type { NotificationEvent } from './work/notifications/notification-policy.ts'
 export * from './work/notifications/notification-setting-operations.ts'
 export {
   findNotification,
@@ -464,7 +460,7 @@ export {
   type NotifiedKind,
   type SubscribableKind,
 } from './work/notifications/notification-store.ts'
-export { listOwnLevels, type ParentLevel } from './work/notifications/own-settings.ts'
+export { listOwnLevels } from './work/notifications/own-settings.ts'
 export { type Notified, type RecipientBatch, recipientsOf } from './work/notifications/recipients.ts'
 export * from './work/notifications/unsubscribe-operations.ts'
 export {
@@ -489,7 +485,7 @@ export {
   removeRelease,
   updateRelease,
 } from './work/releases/release-operations.ts'
-export { findRelease, findReleaseById, linksOfReleases } from './work/releases/release-store.ts'
+export { findReleaseById } from './work/releases/release-store.ts'
 export type { WikiAttachment } from './work/wikis/wiki-attachment.ts'
 export {
   groupWikiAttachments,

@@ -53,14 +53,14 @@ const noteables: readonly Noteable[] = [
   {
     noun: 'an issue',
     one: '/projects/:id/issues/:issue_iid',
-    notes: issueNotes as unknown as NoteOperations,
-    discussions: issueDiscussions as unknown as DiscussionOperations,
+    notes: issueNotes,
+    discussions: issueDiscussions,
   },
   {
     noun: 'a merge request',
     one: '/projects/:id/merge_requests/:merge_request_iid',
-    notes: mergeRequestNotes as unknown as NoteOperations,
-    discussions: mergeRequestDiscussions as unknown as DiscussionOperations,
+    notes: mergeRequestNotes,
+    discussions: mergeRequestDiscussions,
     newNote: {
       noEffect: { merge_request_diff_head_sha: 'guards a quick action that merges; quick actions are text here' },
     },
@@ -68,13 +68,13 @@ const noteables: readonly Noteable[] = [
   {
     noun: 'a snippet',
     one: '/projects/:id/snippets/:snippet_id',
-    notes: snippetNotes as unknown as NoteOperations,
-    discussions: snippetDiscussions as unknown as DiscussionOperations,
+    notes: snippetNotes,
+    discussions: snippetDiscussions,
   },
   {
     noun: 'a commit',
     one: '/projects/:id/repository/commits/:sha',
-    discussions: commitDiscussions as unknown as DiscussionOperations,
+    discussions: commitDiscussions,
     reply: { noEffect: { position: 'a reply has the position of its discussion' } },
   },
 ]
@@ -217,7 +217,7 @@ export const notesArea: Area = {
     route<InputSchema, Page<Note>>({
       method: 'GET',
       path: comments,
-      operation: listCommitComments as unknown as Operation<InputSchema, Page<Note>>,
+      operation: listCommitComments,
       parameters: orderedList,
       names,
       shape: commitCommentShape as Shape<Note>,
@@ -226,7 +226,7 @@ export const notesArea: Area = {
     route<InputSchema, Note>({
       method: 'POST',
       path: comments,
-      operation: createCommitComment as unknown as Operation<InputSchema, Note>,
+      operation: createCommitComment,
       ...writes,
       shape: commitCommentShape as Shape<Note>,
       summary: 'Comment on a commit, or on a line of a file in it.',
