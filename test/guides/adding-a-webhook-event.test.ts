@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyCode, compilerErrors, directoryForSources, missingFiles, PageCode } from './page-code.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const page = new PageCode('docs/contributing/adding-a-webhook-event.md')
 const created = page.paths('New file')
 const edited = page.paths('Edited file')

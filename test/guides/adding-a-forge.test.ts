@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyCode, compilerErrors, directoryForSources, missingFiles, PageCode } from './page-code.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const name = 'docs/contributing/adding-a-forge.md'
 const page = new PageCode(name)
 const created = page.paths('New file')

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symli
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 
 /** A block of code on a page, with the file that it belongs to. */
 export interface CodeOfFile {
