@@ -1,6 +1,5 @@
 import {
   type Core,
-  type CoreTables,
   type DomainEvent,
   type EventListener,
   findEmail,
@@ -13,7 +12,7 @@ import {
   settingOf,
   type Tx,
 } from '@penstock/core'
-import { type Db, isUnavailable } from '@penstock/db'
+import { isUnavailable } from '@penstock/db'
 import {
   type Attempt,
   type ClaimedDelivery,

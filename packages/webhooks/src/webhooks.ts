@@ -1,5 +1,4 @@
-import { type Core, type CoreTables, type EventListener, type HookCalls, KEPT_PAYLOADS_MS } from '@penstock/core'
-import type { Db } from '@penstock/db'
+import { type Core, type EventListener, type HookCalls, KEPT_PAYLOADS_MS } from '@penstock/core'
 import { DeliveryQueue, Drain, deliveriesIn, deliveriesWithin, drainErrors } from '@penstock/delivery'
 import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { findSavedUrlBlock } from './address-policy.ts'

@@ -36,7 +36,10 @@ export class DataReceiver {
 
   began({ streamId, flags, length }: FrameHead, overhead: number): void {
     this.#receiveWindow -= length
-    if (this.#receiveWindow < 0) return this.#session.failed(ErrorCode.FLOW_CONTROL_ERROR)
+    if (this.#receiveWindow < 0) {
+      this.#session.failed(ErrorCode.FLOW_CONTROL_ERROR)
+      return
+    }
     // Bodies are bounded by the windows of their streams, so the connection accepts further data at once.
     if (this.#receiveWindow < CONNECTION_WINDOW / 2) {
       this.#session.grantWindow(0, CONNECTION_WINDOW - this.#receiveWindow)

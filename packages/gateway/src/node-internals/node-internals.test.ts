@@ -47,7 +47,7 @@ describe('This version of Node has', () => {
     const pushed: (number | null)[] = []
     class Request extends DirectRequest {
       override push(piece: Uint8Array | null): boolean {
-        pushed.push(piece && piece.length)
+        pushed.push(piece === null ? null : piece.length)
         return super.push(piece)
       }
     }
