@@ -199,9 +199,9 @@ test('a change without a move stores only its rows, and creates no repository', 
 const killedChange = `
 import { randomBytes } from 'node:crypto'
 const [dist, db, runtime, file, settings, point] = process.argv.slice(2)
-const { changeRepository } = await import(dist + 'git/change-repository.js')
-const { moveReference } = await import(dist + 'git/git-reference.js')
-const { openOwnStorage } = await import(dist + 'repositories/repository-storage.js')
+const { changeRepository } = await import(dist + 'base/git/change-repository.js')
+const { moveReference } = await import(dist + 'base/git/git-reference.js')
+const { openOwnStorage } = await import(dist + 'code/repositories/repository-storage.js')
 const { openSqlite } = await import(db)
 const { systemClock: clock } = await import(runtime)
 const core = { db: openSqlite(file), clock, randomBytes, settings: JSON.parse(settings) }
@@ -255,7 +255,7 @@ describe('after a kill', () => {
     const settings = { ...world.core.settings, repositoriesDir: join(world.directory, 'killed') }
     const script = join(world.directory, 'change.mjs')
     writeFileSync(script, killedChange)
-    const built = (path: string) => new URL(`../../../${path}`, import.meta.url).href
+    const built = (path: string) => new URL(`../../../../${path}`, import.meta.url).href
     const args = [
       built('core/dist/'),
       built('db/dist/index.js'),

@@ -244,7 +244,7 @@ test('after a kill at any time, completed commits exist, the repository is intac
   )
   const script = join(directory, 'writer.mjs')
   writeFileSync(script, endlessWriter)
-  const built = (name: string) => new URL(`../../../${name}/dist/index.js`, import.meta.url).href
+  const built = (name: string) => new URL(`../../../../${name}/dist/index.js`, import.meta.url).href
   const args = [
     built('core'),
     built('db'),
