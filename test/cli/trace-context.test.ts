@@ -222,8 +222,8 @@ test.each([
   })
 })
 
-test('the page lists every attribute that is printed', async () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/guides/jobs-join-their-trace.md'), 'utf8')
+test('the reference lists every attribute that is printed', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/telemetry.md'), 'utf8')
   const keys = new Set<string>()
   for (const { env } of jobs)
     for (const key of Object.keys((await traceContext(env)).resource_attributes)) keys.add(key)
