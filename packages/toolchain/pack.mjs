@@ -117,11 +117,15 @@ function bundledPackages() {
   return { joined: joined.map((path) => join(root, path)), installed }
 }
 
-/** Returns the directories of the third-party packages in the files of the console, which Vite bundles. */
+/**
+ * Returns the directories of the third-party packages in the files of the console, which Vite bundles. What the console imports from
+ * packages of Penstock imports no library.
+ */
 function consolePackages() {
   const web = join(packages, 'web')
   const found = new Set()
-  for (const name of Object.keys(read(join(web, 'package.json')).dependencies)) installedClosure(name, web, found)
+  const names = Object.keys(read(join(web, 'package.json')).dependencies)
+  for (const name of names.filter((each) => !each.startsWith('@penstock/'))) installedClosure(name, web, found)
   return [...found]
 }
 
