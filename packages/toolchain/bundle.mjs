@@ -58,7 +58,7 @@ async function bundle() {
     cwd: root,
     platform: 'node',
     external: [...installed, ...optional],
-    resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
+    resolve: { conditionNames: ['source', 'node', 'default'] },
     plugins: [{ name: 'resources', load: (id) => resourceModule(id) ?? reduced[relative(root, id)] }],
     // One of the dependencies evaluates a constant string.
     checks: { eval: false },
