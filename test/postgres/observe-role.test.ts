@@ -89,9 +89,9 @@ describeWithChdb('penstock serve observe', () => {
       const processes: Processes = (await observe.call('GET', '/processes')).json
       expect(processes.map(({ state }) => state)).toEqual(['following', 'following', 'following'])
       expect(processes.map(({ id }) => id.replace(hostname(), 'host').split('-').slice(0, 2).join('-'))).toEqual([
-        'gate-host',
-        'gate-host',
         'api-host',
+        'gate-host',
+        'gate-host',
       ])
       // The clients of gateways are known to each gateway only, and the report says that it lacks them.
       const readiness = (await observe.call('GET', '/readiness')).json
