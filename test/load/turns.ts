@@ -19,8 +19,7 @@ const SETTLE_MS = 400
 const SEARCH_TURN_MS = 100
 const UNREAD_MIB = 256
 const UNREAD_TURN_MS = 200
-/** Half of the 10 s after which exporters give up by default. */
-const WRITER_WAIT_MS = 5_000
+const WRITER_WAIT_MS = 2_000
 const QUIET_TURN_MS = 12
 const QUIET_TRIES = 50
 const REQUEST_TIMEOUT_MS = 60_000
