@@ -128,7 +128,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.user.id', 'svc.cicd.pipeline.task.user.id'],
     type: 'int',
-    from: ({ user }) => user?.id,
+    from: ({ user }) => integerId(user?.id),
     needs: ['builds[].user.id'],
     absent: 'unknown, or option `user: omit`',
   },
@@ -156,7 +156,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.runner.id'],
     type: 'int',
-    from: ({ job }) => job.runner?.id,
+    from: ({ job }) => integerId(job.runner?.id),
     needs: ['builds[].runner.id'],
     absent: 'no runner',
   },

@@ -161,7 +161,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.user.id', 'svc.cicd.pipeline.user.id'],
     type: 'int',
-    from: ({ user }) => user?.id,
+    from: ({ user }) => integerId(user?.id),
     needs: ['user.id'],
     absent: 'unknown, or option `user: omit`',
   },
@@ -189,7 +189,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.merge_request.id'],
     type: 'int',
-    from: ({ record }) => record.mergeRequest?.id,
+    from: ({ record }) => integerId(record.mergeRequest?.id),
     needs: ['merge_request.id'],
     absent: 'no merge request',
   },

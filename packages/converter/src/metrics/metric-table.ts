@@ -173,7 +173,7 @@ function runDurations({ record, errorType, options }: PipelineRun): Measurement[
 
 /** Returns the number of jobs. A job with several attempts counts once. */
 function jobCount({ record }: PipelineRun): Measurement[] {
-  if (record.jobsUnreadable) return []
+  if (record.jobsUnreadable || record.jobsUnknown) return []
   return [{ dimensions: {}, samples: [record.jobs.filter((job) => job.effective).length] }]
 }
 

@@ -92,13 +92,7 @@ export const projectInstancePrefix = 'project '
  * either. It is different for each project: without a URL, they may belong to different instances, and must not share
  * ids. A path is hashed, because it may have any length.
  */
-export function projectInstance({
-  id,
-  path,
-}: {
-  readonly id?: bigint | undefined
-  readonly path?: string | undefined
-}) {
-  if (id !== undefined) return `${projectInstancePrefix}${id}`
+export function projectInstance({ id, path }: { readonly id?: RunId | undefined; readonly path?: string | undefined }) {
+  if (id !== undefined) return `${projectInstancePrefix}${runIdText(id)}`
   return path === undefined ? '' : `${projectInstancePrefix}${sha256(path).slice(0, TRACE_ID_DIGITS)}`
 }

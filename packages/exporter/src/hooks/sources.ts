@@ -70,7 +70,7 @@ const secretToken = z
     (text) => !/\p{Cc}/u.test(text) && text.trim() === text,
     'must have no control characters, and no blanks at either end',
   )
-  .transform((text) => createHash('sha256').update(text).digest())
+  .transform((text) => Buffer.from(text))
 
 const signingToken = z.string().transform((text, context) => {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? ''
@@ -184,7 +184,11 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
   return {
     name,
     forge: given.forge,
-    credentials: { tokenDigests: secretToken, signingKeys: signingToken },
+    credentials: {
+      tokenDigests: secretToken.map((token) => createHash('sha256').update(token).digest()),
+      secretTokens: secretToken,
+      signingKeys: signingToken,
+    },
     endpoint: given.endpoint,
     token: given.token,
     encoding: given.encoding,

@@ -117,10 +117,10 @@ function jobEnrichmentText(enrichment: JobEnrichment): string {
     durationSeconds: enrichment.durationSeconds,
     queuedSeconds: enrichment.queuedSeconds,
     allowFailure: enrichment.allowFailure,
-    user: enrichment.user,
+    user: enrichment.user && { ...enrichment.user, id: idText(enrichment.user.id) },
     failureReason: enrichment.failureReason,
     retriesCount: enrichment.retriesCount,
-    runner: enrichment.runner,
+    runner: enrichment.runner && { ...enrichment.runner, id: idText(enrichment.runner.id) },
     environment: enrichment.environment,
   }
   return JSON.stringify(stored, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
@@ -154,12 +154,14 @@ export function parseJobEnrichments(text: string, pipelineId: RunId): JobEnrichm
     durationSeconds: stored.durationSeconds,
     queuedSeconds: stored.queuedSeconds,
     allowFailure: stored.allowFailure,
-    user: stored.user && { id: toBigInt(stored.user.id), username: stored.user.username },
+    user: stored.user && { id: toRunId(stored.user.id), username: stored.user.username },
     failureReason: stored.failureReason,
     retriesCount: stored.retriesCount,
-    runner: stored.runner && { ...stored.runner, id: toBigInt(stored.runner.id) },
+    runner: stored.runner && { ...stored.runner, id: toRunId(stored.runner.id) },
     environment: stored.environment,
   }))
 }
 
+const idText = (id: RunId | undefined): string | undefined => (id === undefined ? undefined : runIdText(id))
+const toRunId = (text: string | undefined): RunId | undefined => (text === undefined ? undefined : parseRunId(text))
 const toBigInt = (text: string | undefined): bigint | undefined => (text === undefined ? undefined : BigInt(text))

@@ -16,6 +16,15 @@ const afterSeconds = 'YYYY-MM-DD hh:mm:ss'.length
  * zone of the host and turns 02-30 into a day in March.
  */
 export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
+  const timeNs = readInstant(value)
+  return typeof timeNs === 'bigint' && timeNs <= 0n ? 'invalid' : timeNs
+}
+
+/** Returns whether a value is 1970-01-01T00:00:00Z in any zone, which some forges write for a missing date. */
+export const isEpoch = (value: unknown): boolean => readInstant(value) === 0n
+
+/** Returns nanoseconds since 1970, 0 and below for earlier dates. */
+function readInstant(value: unknown): bigint | 'absent' | 'invalid' {
   if (value === null || value === undefined) return 'absent'
   if (typeof value !== 'string') return 'invalid'
   if (!dateShape.test(value)) return value === 'null' || value.trim() === '' ? 'absent' : 'invalid'
@@ -37,7 +46,6 @@ export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
   if (offsetMinutes === undefined) return 'invalid'
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + (minute - offsetMinutes) * 60 + second
   const nanoseconds = readFraction(value, afterFraction)
-  if (seconds < 0 || (seconds === 0 && nanoseconds === 0)) return 'invalid'
   const secondNs = BigInt(seconds) * 1_000_000_000n
   return nanoseconds === 0 ? secondNs : secondNs + BigInt(nanoseconds)
 }

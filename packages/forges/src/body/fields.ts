@@ -1,7 +1,8 @@
 import { MAX_INTEGER, MAX_SECONDS } from '../record/limits.ts'
 import { RecordError } from '../record/record-error.ts'
+import type { RunId } from '../record/run-id.ts'
 import { type WarningList, warningLimit } from '../record/warnings.ts'
-import { readDate } from './date.ts'
+import { isEpoch, readDate } from './date.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -73,6 +74,27 @@ export function requiredId(fields: Fields, key: string): bigint {
   refuse(fields, key, invalidIdReason(value, integer))
 }
 
+/** The maximum length of an id that is a text. */
+const MAX_ID_LENGTH = 1_024
+
+/** Reads an id that is an integer above 0 or a text. A text of digits is the integer, so that both spellings are one id. */
+export function runId(fields: Fields, key: string): RunId | undefined {
+  const value = fields.values[key]
+  if (typeof value !== 'string' || toInteger(value) !== undefined) return id(fields, key)
+  if (isBlank(value)) return undefined
+  if (value.length <= MAX_ID_LENGTH) return value.trim()
+  warn(fields, key, tooLongId)
+  return undefined
+}
+
+export function requiredRunId(fields: Fields, key: string): RunId {
+  const value = fields.values[key]
+  if (typeof value !== 'string' || isBlank(value) || toInteger(value) !== undefined) return requiredId(fields, key)
+  return value.length <= MAX_ID_LENGTH ? value.trim() : refuse(fields, key, tooLongId)
+}
+
+const tooLongId = `must have at most ${MAX_ID_LENGTH} characters`
+
 /** Reads a size in bytes, from 0 to 2^63-1. */
 export function byteSize(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
@@ -120,6 +142,33 @@ export function date(fields: Fields, key: string): bigint | undefined {
   const got = typeof value === 'string' ? quoted(value) : jsonKind(value)
   warn(fields, key, `must be a date after 1970 and before 2262-04-11T23:47:17Z, got ${got}`)
   return undefined
+}
+
+/** Reads a date as `date` does, for forges that write 1970-01-01T00:00:00Z for a missing date. */
+export function dateAfterEpoch(fields: Fields, key: string): bigint | undefined {
+  return isEpoch(fields.values[key]) ? undefined : date(fields, key)
+}
+
+/** Reads a time in seconds since 1970 as nanoseconds; 0 is absent. A fraction is exact to the microsecond. */
+export function unixSeconds(fields: Fields, key: string): bigint | undefined {
+  return unixTime(fields, key, 1_000_000)
+}
+
+/** Reads a time in milliseconds since 1970 as nanoseconds; 0 is absent. A fraction is exact to the microsecond. */
+export function unixMilliseconds(fields: Fields, key: string): bigint | undefined {
+  return unixTime(fields, key, 1_000)
+}
+
+function unixTime(fields: Fields, key: string, microsecondsPerUnit: number): bigint | undefined {
+  const value = fields.values[key]
+  if (value === 0) return undefined
+  const microseconds = typeof value === 'number' ? Math.round(value * microsecondsPerUnit) : 0
+  if (microseconds > 0 && Number.isSafeInteger(microseconds)) {
+    const timeNs = BigInt(microseconds) * 1_000n
+    if (timeNs <= MAX_INTEGER) return timeNs
+  }
+  const unit = microsecondsPerUnit === 1_000 ? 'milliseconds' : 'seconds'
+  return absent(fields, key, value, `${unit} since 1970, before 2262`)
 }
 
 /** Reads the texts of a list. Blank texts are dropped; items of other types are dropped with a warning. */

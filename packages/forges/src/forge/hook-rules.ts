@@ -30,6 +30,8 @@ export interface HookRules {
 export interface Credentials {
   /** The SHA-256 digests of the secret tokens. */
   readonly tokenDigests: readonly Uint8Array[]
+  /** The bytes of the secret tokens, which are keys of signatures for forges that sign with them. */
+  readonly secretTokens: readonly Uint8Array[]
   /** The keys of Standard Webhooks signatures. */
   readonly signingKeys: readonly Uint8Array[]
 }

@@ -1,7 +1,9 @@
-import type { JobRecord, PipelineRecord } from './pipeline-record.ts'
+import type { JobRecord, PipelineRecord, RunnerRecord } from './pipeline-record.ts'
 
 /** The optional fields of a run, all absent. A reader sets those that its forge tells. */
 export const absentRunFields = {
+  attempt: undefined,
+  previousAttempt: undefined,
   iid: undefined,
   name: undefined,
   detailedStatus: undefined,
@@ -25,6 +27,7 @@ export const absentRunFields = {
   mergeRequest: undefined,
   user: undefined,
   commit: undefined,
+  jobsUnknown: undefined,
 } as const satisfies Partial<PipelineRecord>
 
 /** The optional fields of a job, all absent. */
@@ -50,3 +53,16 @@ export const absentJobFields = {
   attempt: undefined,
   previousAttemptId: undefined,
 } as const satisfies Partial<JobRecord>
+
+/** The optional fields of a runner, all absent. */
+export const absentRunnerFields = {
+  id: undefined,
+  name: undefined,
+  group: undefined,
+  url: undefined,
+  description: undefined,
+  tags: [],
+  type: undefined,
+  active: undefined,
+  isShared: undefined,
+} as const satisfies RunnerRecord

@@ -1,4 +1,11 @@
-import type { EnvironmentRecord, ProjectRecord, RunnerRecord, UpstreamPipeline, UserRecord } from './pipeline-record.ts'
+import type {
+  EnvironmentRecord,
+  JobRecord,
+  ProjectRecord,
+  RunnerRecord,
+  UpstreamPipeline,
+  UserRecord,
+} from './pipeline-record.ts'
 import type { RunId } from './run-id.ts'
 
 /**
@@ -7,7 +14,13 @@ import type { RunId } from './run-id.ts'
  * never triggers an export.
  */
 export interface JobEvent {
+  /** The name of the forge; absent in events of earlier versions, which are GitLab's. */
+  readonly forge?: string | undefined
   readonly pipelineId: RunId
+  /** The attempt of the run that the job belongs to; absent if the forge does not count them. */
+  readonly runAttempt?: number | undefined
+  /** The whole job, set for forges with run hooks that list no jobs. It is then a job of the record. */
+  readonly job?: JobRecord | undefined
   readonly rootPipelineId: RunId | undefined
   readonly upstream: UpstreamPipeline | undefined
   readonly project: ProjectRecord

@@ -9,8 +9,12 @@ import type { RunId } from './run-id.ts'
 export interface PipelineRecord {
   /** The name of the forge; absent in records of earlier versions, which are GitLab's. */
   readonly forge?: string | undefined
-  /** Unique within the instance. */
+  /** Unique within the instance. The attempts of a run share it. */
   readonly id: RunId
+  /** 1 for the first attempt; absent if the forge does not count the attempts of a run. Each attempt has its own trace. */
+  readonly attempt?: number | undefined
+  /** The attempt before this one. */
+  readonly previousAttempt?: PreviousAttempt | undefined
   readonly iid: bigint | undefined
   readonly name: string | undefined
   /** The canonical lower-case status. Aliases are resolved; unknown words are kept. */
@@ -54,6 +58,8 @@ export interface PipelineRecord {
   readonly jobs: readonly JobRecord[]
   /** Set if the list of jobs is unreadable, so that their number is unknown. */
   readonly jobsUnreadable?: true | undefined
+  /** Set if the source does not list jobs at all, so that their number is unknown. Job hooks may add jobs later. */
+  readonly jobsUnknown?: true | undefined
   /**
    * Whether the source lists bridges. If not, the parent span of a child pipeline is the span of the parent pipeline
    * instead of the bridge's span.
@@ -76,8 +82,14 @@ export interface PreviousExport {
   readonly jobIds: ReadonlySet<RunId>
 }
 
+/** An earlier attempt of a run. Some forges give an attempt the id of its run and a number, others a run id of its own. */
+export interface PreviousAttempt {
+  readonly runId: RunId
+  readonly attempt?: number | undefined
+}
+
 export interface ProjectRecord {
-  readonly id: bigint | undefined
+  readonly id: RunId | undefined
   readonly name: string | undefined
   /** Without trailing `/` or `.git`. */
   readonly webUrl: string | undefined
@@ -98,7 +110,7 @@ export interface UpstreamPipeline {
    */
   readonly otherProject: boolean
   readonly projectWebUrl: string | undefined
-  readonly projectId?: bigint | undefined
+  readonly projectId?: RunId | undefined
   readonly projectPath?: string | undefined
   /**
    * Whether the parent's record lists the bridge; absent if the caller does not have that record. Under `bridgeSource: auto`,
@@ -118,13 +130,13 @@ export interface UpstreamPipeline {
 /** The pipeline that a bridge started; known only from REST. */
 export interface DownstreamPipeline {
   readonly pipelineId: RunId
-  readonly projectId: bigint | undefined
+  readonly projectId: RunId | undefined
   /** The web URL of the downstream project. */
   readonly projectWebUrl: string | undefined
 }
 
 export interface MergeRequestRecord {
-  readonly id: bigint | undefined
+  readonly id: RunId | undefined
   readonly iid: bigint | undefined
   readonly title: string | undefined
   readonly state: string | undefined
@@ -133,7 +145,7 @@ export interface MergeRequestRecord {
 }
 
 export interface UserRecord {
-  readonly id: bigint | undefined
+  readonly id: RunId | undefined
   readonly username: string | undefined
 }
 
@@ -181,16 +193,23 @@ export interface JobRecord {
   readonly steps?: readonly StepRecord[] | undefined
 }
 
-/** A step of a job. */
+/** A step of a job. Its number is its position in the list, from 1. */
 export interface StepRecord {
   readonly name: string | undefined
+  /** The canonical status, as that of a job. Unknown words are kept. */
   readonly status: string
   readonly startedAtNs: bigint | undefined
   readonly finishedAtNs: bigint | undefined
 }
 
 export interface RunnerRecord {
-  readonly id: bigint | undefined
+  readonly id: RunId | undefined
+  /** The name that the forge shows, if it has one besides the description. */
+  readonly name?: string | undefined
+  /** The group or pool of the runner. */
+  readonly group?: string | undefined
+  /** The web URL of the runner. */
+  readonly url?: string | undefined
   readonly description: string | undefined
   readonly tags: readonly string[]
   /** `instance_type`, `group_type` or `project_type`. */
