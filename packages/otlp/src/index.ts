@@ -1,7 +1,7 @@
 export { OtlpDecodeError } from './bytes/decode-error.ts'
 export { type DecodeLimits, defaultDecodeLimits } from './bytes/decode-limits.ts'
 export type { ChunkHeader } from './bytes/wire.ts'
-export { decodeRequest } from './messages/decode-request.ts'
+export { decodeRequest, decodeRequestInSteps } from './messages/decode-request.ts'
 export { contentTypes, type Encoding } from './messages/encoding.ts'
 export { decodeExportResponse, encodeExportResponse, type PartialSuccess } from './messages/export-response.ts'
 export { GrpcCode, type GrpcCodeName, grpcCodeName } from './messages/grpc-code.ts'

@@ -1,7 +1,7 @@
 import { ClientGone } from '../bodies/read-json.ts'
 
-/** The number of long answers that are built at the same time. Each may hold the texts that it has read. */
-const MAX_BUILDING = 2
+/** The number of long answers that are built at the same time. Each holds the texts that it has read. */
+const MAX_BUILDING = 1
 /** The number of long answers that may wait for one address. */
 const MAX_WAITING_PER_ADDRESS = 32
 
@@ -25,7 +25,7 @@ interface WaitingBuild {
 }
 
 /**
- * Builds long answers, a few at a time. Addresses take turns, so that one with many requests does not delay the others. Answers for
+ * Builds long answers, one at a time. Addresses take turns, so that one with many requests does not delay the others. Answers for
  * clients that are gone are not built.
  */
 export class BuildQueue {

@@ -1,5 +1,5 @@
 import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib'
-import { decodeRequest, type Encoding, OtlpDecodeError, type PartialSuccess, type Signal } from '@penstock/otlp'
+import { decodeRequestInSteps, type Encoding, OtlpDecodeError, type PartialSuccess, type Signal } from '@penstock/otlp'
 import { type Arrival, arrivalSlices, rowsIn } from './arrival.ts'
 
 export type ContentCoding = 'identity' | 'gzip' | 'deflate'
@@ -69,16 +69,29 @@ export function isLarge({ coding, wire }: ReceivedRequest): boolean {
   return 'kind' in body && body.kind === 'too_large'
 }
 
+/** The number of items of a long list that one step decodes. */
+const ITEMS_PER_STEP = 20_000
+
 /** Inflates and decodes a request within limits on memory. Blocks its thread. */
-export function openReceived(
+export function openReceived(received: ReceivedRequest, limits: RequestLimits, nowNs: bigint): OpenedRequest | Refused {
+  const opening = openReceivedInSteps(received, limits, nowNs)
+  for (;;) {
+    const { done, value } = opening.next()
+    if (done) return value
+  }
+}
+
+/** Does the same in steps, so that the thread can do other work in between. */
+export function* openReceivedInSteps(
   { signal, encoding, coding, wire }: ReceivedRequest,
   { maxBodyBytes, maxElements }: RequestLimits,
   nowNs: bigint,
-): OpenedRequest | Refused {
+): Generator<void, OpenedRequest | Refused> {
   const body = inflated(wire, coding, maxBodyBytes)
   if ('kind' in body) return body
   try {
-    const request = decodeRequest(signal, body, encoding, { maxBytes: maxBodyBytes, maxElements })
+    const limits = { maxBytes: maxBodyBytes, maxElements, itemsPerStep: ITEMS_PER_STEP }
+    const request = yield* decodeRequestInSteps(signal, body, encoding, limits)
     if (encoding === 'protobuf' && mostJsonBytes(body) > MAX_JSON_BYTES) return tooLargeAsJson
     return {
       slices: (maxRows) => arrivalSlices(signal, request, nowNs, maxRows),

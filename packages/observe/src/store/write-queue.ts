@@ -1,5 +1,12 @@
 import { type Arrival, countRows } from './arrival.ts'
-import { isLarge, openReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
+import {
+  isLarge,
+  openReceived,
+  openReceivedInSteps,
+  type Receipt,
+  type ReceivedRequest,
+  type RequestLimits,
+} from './received-request.ts'
 
 /** The number of rows or bytes after which a batch takes no further small request. */
 const ROWS_PER_BATCH = 20_000
@@ -14,10 +21,11 @@ interface Waiting {
   settle(receipt: Receipt): void
 }
 
-/** A large request that is partly written. */
+/** A large request that is partly decoded or, later, partly written. */
 interface Begun {
   readonly waiting: Waiting
-  readonly slices: Iterator<Arrival>
+  readonly opening: ReturnType<typeof openReceivedInSteps>
+  slices: Iterator<Arrival> | undefined
   rejectedSpans: number
 }
 
@@ -61,7 +69,7 @@ export class WriteQueue {
 
   /**
    * Returns what the next transaction writes: small requests of all senders in turn, and a slice of each large request that
-   * has begun. Decodes them; requests that can never be stored are settled.
+   * is decoded. Decodes the others by one step; requests that can never be stored are settled.
    */
   nextBatch(nowNs: bigint): Piece[] {
     const batch: Piece[] = []
@@ -119,8 +127,13 @@ export class WriteQueue {
   }
 
   #takeSlice(sender: Sender, nowNs: bigint): Piece | undefined {
-    if (sender.begun === undefined && !this.#begin(sender, nowNs)) return undefined
-    const begun = sender.begun!
+    if (sender.begun === undefined) this.#begin(sender, nowNs)
+    const { begun } = sender
+    if (begun === undefined) return undefined
+    if (begun.slices === undefined) {
+      openFurther(sender, begun)
+      return undefined
+    }
     const { value: arrival, done } = begun.slices.next()
     if (done) {
       sender.begun = undefined
@@ -138,20 +151,24 @@ export class WriteQueue {
     }
   }
 
-  #begin(sender: Sender, nowNs: bigint): boolean {
+  #begin(sender: Sender, nowNs: bigint): void {
     const open = [...this.#senders.values()].filter(({ begun }) => begun !== undefined).length
-    if (open >= OPEN_LARGE_REQUESTS) return false
-    for (let waiting = sender.large.shift(); waiting !== undefined; waiting = sender.large.shift()) {
-      const opened = openReceived(waiting.received, this.#limits, nowNs)
-      if ('kind' in opened) {
-        waiting.settle(opened)
-        continue
-      }
-      sender.begun = { waiting, slices: opened.slices(ROWS_PER_SLICE), rejectedSpans: 0 }
-      return true
-    }
-    return false
+    if (open >= OPEN_LARGE_REQUESTS) return
+    const waiting = sender.large.shift()
+    if (waiting === undefined) return
+    const opening = openReceivedInSteps(waiting.received, this.#limits, nowNs)
+    sender.begun = { waiting, opening, slices: undefined, rejectedSpans: 0 }
   }
+}
+
+/** Decodes the next part of a large request, and ends it if it can never be stored. */
+function openFurther(sender: Sender, begun: Begun): void {
+  const { done, value: opened } = begun.opening.next()
+  if (!done) return
+  if ('kind' in opened) {
+    sender.begun = undefined
+    begun.waiting.settle(opened)
+  } else begun.slices = opened.slices(ROWS_PER_SLICE)
 }
 
 const emptyArrival: Arrival = { spans: [], logRecords: [], points: [], rejectedSpans: 0 }

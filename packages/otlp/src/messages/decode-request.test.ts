@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { OtlpDecodeError } from '../bytes/decode-error.ts'
 import type { DecodeLimits } from '../bytes/decode-limits.ts'
 import type { AnyValue, LogRecord, Metric, Signal, Span } from '../model/types.ts'
-import { decodeRequest } from './decode-request.ts'
+import { decodeRequest, decodeRequestInSteps } from './decode-request.ts'
 import type { Encoding } from './encoding.ts'
 
 /** Returns a protobuf field of length-delimited type. Its parts are numbers, strings or other fields. */
@@ -341,5 +341,35 @@ describe.each<Encoding>(['protobuf', 'json'])('limits in %s', (encoding) => {
       path: '',
       reason: `longer than ${body.length - 1} bytes`,
     })
+  })
+})
+
+describe('in steps', () => {
+  const request = (...scopes: string[]) =>
+    Buffer.from(`{"resourceSpans":[{"scopeSpans":[${scopes.map((spans) => `{"spans":[${spans}]}`).join()}]}]}`)
+  const span = (id: number) => `{"spanId":"${id.toString(16).padStart(16, '0')}"}`
+  const spans = (count: number) => Array.from({ length: count }, (_, index) => span(index + 1)).join()
+  const inSteps = (body: Uint8Array, limits: Partial<DecodeLimits> = {}) => {
+    const steps = decodeRequestInSteps('traces', body, 'json', { ...limits, itemsPerStep: 3 })
+    for (let count = 0; ; count += 1) {
+      const { done, value } = steps.next()
+      if (done) return { count, value }
+    }
+  }
+
+  test('a body is decoded as at once', () => {
+    const body = request(spans(8), spans(2), spans(4))
+    expect(inSteps(body)).toEqual({ count: 6, value: decodeRequest('traces', body, 'json') })
+  })
+
+  test.each<[string, Uint8Array, Partial<DecodeLimits>]>([
+    ['a wrong id', request(spans(2), `${spans(4)},{"spanId":"x"}`), {}],
+    ['a span that is none', request(`${spans(4)},7`), {}],
+    ['too many spans', request(spans(4), spans(4)), { maxElements: 9 }],
+    ['too long', request(spans(4)), { maxBytes: 9 }],
+    ['no JSON', Buffer.from('{"resourceSpans":[{'), {}],
+    ['a group that is none', Buffer.from('{"resourceSpans":[7]}'), {}],
+  ])('%s is refused as at once', (_, body, limits) => {
+    expect(refusal(() => inSteps(body, limits))).toEqual(refusal(() => decodeRequest('traces', body, 'json', limits)))
   })
 })

@@ -1,13 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type Actor,
-  DomainError,
-  parseInput,
-  perform,
-  type ReadLimit,
-  ReadLimitExceeded,
-  type RequestFacts,
-} from '@penstock/core'
+import { type Actor, DomainError, parseInput, perform, ReadLimitExceeded, type RequestFacts } from '@penstock/core'
 import { type BuildQueue, ClientGone, type Reply } from '@penstock/http'
 import { MAX_ANSWER_BYTES } from '@penstock/json'
 import { subscriberOf } from '@penstock/runtime'
@@ -27,8 +19,14 @@ export interface BoundedQuery extends ReplyRequest {
   readonly queue: BuildQueue
 }
 
-/** The result of an attempt: `unread` if the texts exceed the limit on reading. */
-type Attempt = Built | 'unread'
+/** The result of an attempt that ended because its texts exceed the limit on reading. */
+interface Unread {
+  readonly kind: 'unread'
+  /** The number of long texts that were read until then. */
+  readonly longTexts: number
+}
+
+type Attempt = Built | Unread
 
 /**
  * Answers a query with at most `MAX_ANSWER_BYTES` of JSON, and reads a limited amount of text for it. A page by number is
@@ -38,7 +36,7 @@ type Attempt = Built | 'unread'
  */
 export async function boundedReply(query: BoundedQuery): Promise<Reply> {
   const short = await attempt(query, { limit: new TextLimit(SHORT_READ_CHARACTERS) })
-  if (short !== 'unread' && short.kind === 'reply') return short.reply
+  if (short.kind === 'reply') return short.reply
   const { source, raw } = query.request
   const client = { address: subscriberOf(source), isGone: () => raw.socket.destroyed }
   return query.queue.run(client, () => longReply(query))
@@ -47,12 +45,12 @@ export async function boundedReply(query: BoundedQuery): Promise<Reply> {
 async function longReply(query: BoundedQuery): Promise<Reply> {
   const requested = requestedRows(query)
   const first = await repeated(query, requested)
-  if (first !== 'unread' && first.kind === 'reply') return first.reply
+  if (first.kind === 'reply') return first.reply
   const largest = requested === undefined ? 0 : await largestPage(query, requested, first)
   if (typeof largest !== 'number') return largest
   if (largest > 0)
     throw refusal(`The page would be larger than ${MAX_ANSWER}. The largest per_page that fits is ${largest}.`)
-  const member = first === 'unread' ? undefined : first.member
+  const member = first.kind === 'unread' ? undefined : first.member
   throw memberTooLarge(member ?? (await heaviestMemberRead(query)))
 }
 
@@ -64,16 +62,28 @@ async function longReply(query: BoundedQuery): Promise<Reply> {
  */
 async function largestPage(query: BoundedQuery, requested: number, tooLarge: Attempt): Promise<number | Reply> {
   let [fitting, excessive] = boundsAfter(tooLarge, { rows: requested, fitting: 0, excessive: requested })
-  let isByCursor = tooLarge !== 'unread' && tooLarge.isKeyset
+  let last = tooLarge
+  let isByCursor = last.kind !== 'unread' && last.isKeyset
   while (excessive - fitting > 1 || (isByCursor && fitting > 0)) {
     requireClient(query)
-    const rows = isByCursor && fitting > 0 ? fitting : (fitting + excessive) >> 1
-    const built = await repeated(query, rows)
-    if (built !== 'unread') isByCursor = built.isKeyset
-    if (built !== 'unread' && built.kind === 'reply' && isByCursor) return built.reply
-    ;[fitting, excessive] = boundsAfter(built, { rows, fitting, excessive })
+    const rows = isByCursor && fitting > 0 ? fitting : nextRows(last, fitting, excessive)
+    last = await repeated(query, rows)
+    if (last.kind !== 'unread') isByCursor = last.isKeyset
+    if (last.kind === 'reply' && isByCursor) return last.reply
+    ;[fitting, excessive] = boundsAfter(last, { rows, fitting, excessive })
   }
   return fitting
+}
+
+/**
+ * Returns the number of rows to try next. If the texts exceeded the limit on reading, the long ones tell about how many rows fit, so
+ * that less is read only to be discarded.
+ */
+function nextRows(last: Attempt, fitting: number, excessive: number): number {
+  const middle = (fitting + excessive) >> 1
+  if (last.kind !== 'unread' || last.longTexts === 0) return middle
+  const likely = Math.floor(last.longTexts * (MAX_ANSWER_BYTES / MAX_READ_CHARACTERS))
+  return Math.min(middle, Math.max(fitting + 1, likely))
 }
 
 /** @throws ClientGone if the client has closed its connection */
@@ -86,7 +96,7 @@ function boundsAfter(
   attempt: Attempt,
   { rows, fitting, excessive }: { readonly rows: number; readonly fitting: number; readonly excessive: number },
 ): [number, number] {
-  if (attempt === 'unread') return [Math.min(fitting, rows - 1), rows]
+  if (attempt.kind === 'unread') return [Math.min(fitting, rows - 1), rows]
   if (attempt.kind === 'reply') return [rows, excessive]
   return [attempt.fittingRows, attempt.fittingRows + 1]
 }
@@ -105,7 +115,7 @@ const repeated = (query: BoundedQuery, rows: number | undefined): Promise<Attemp
   })
 
 interface AttemptOptions {
-  readonly limit: ReadLimit
+  readonly limit: TextLimit
   readonly isRepeated?: boolean
   readonly rows?: number
 }
@@ -117,7 +127,7 @@ async function attempt(query: BoundedQuery, options: AttemptOptions): Promise<At
     if (options.isRepeated) await nextTurn()
     return await replyTo(result, query)
   } catch (error) {
-    if (error instanceof ReadLimitExceeded) return 'unread'
+    if (error instanceof ReadLimitExceeded) return { kind: 'unread', longTexts: options.limit.longTexts }
     throw error
   }
 }
