@@ -150,14 +150,14 @@ export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRu
 }
 
 /**
- * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the host of the
- * project's URL, else the host of the pipeline's URL, else the project's id or path, else ''.
+ * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the server that the
+ * forge names, else the host of the project's URL, else the host of the pipeline's URL, else the project's id or path, else ''.
  */
 export function recordInstance(
   { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
   { instanceId }: Pick<ConvertOptions, 'instanceId'>,
 ): string {
-  return instanceId ?? (getInstance(project.webUrl ?? url) || projectInstance(project))
+  return instanceId ?? project.server ?? (getInstance(project.webUrl ?? url) || projectInstance(project))
 }
 
 /** Returns the instance of an upstream pipeline. `instance` is the instance of the downstream pipeline. */

@@ -17,6 +17,7 @@ import {
   texts,
   warn,
 } from '../body/fields.ts'
+import { projectUrl, url } from '../body/url.ts'
 import type {
   ArtifactsRecord,
   CommitRecord,
@@ -27,7 +28,7 @@ import type {
   UserRecord,
 } from '../record/pipeline-record.ts'
 import { canonicalStatus } from './status-words.ts'
-import { projectUrl, projectUrlIn, url } from './web-url.ts'
+import { projectUrlIn } from './web-url.ts'
 
 const draftTitle = /^\s*(?:draft:|\[draft\]|\(draft\)|wip:|\[wip\])/i
 const mergeRequestRef = /^refs\/merge-requests\/(\d{1,18})\//

@@ -11,12 +11,12 @@ import {
   section,
   text,
 } from '../body/fields.ts'
+import { projectUrl, url } from '../body/url.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { ProjectRecord } from '../record/pipeline-record.ts'
 import { isFinished } from '../record/status.ts'
 import { readEnvironment, readFailureReason, readProject, readRunner, readStatus, readUser } from './common-shapes.ts'
 import { readUpstream } from './upstream.ts'
-import { projectUrl, url } from './web-url.ts'
 
 export function readJobWebhook(hook: Fields, receivedAtNs: bigint | undefined): JobEvent {
   const jobId = requiredId(hook, 'build_id')

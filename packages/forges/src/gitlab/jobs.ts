@@ -12,9 +12,10 @@ import {
   text,
   texts,
 } from '../body/fields.ts'
+import { url } from '../body/url.ts'
 import type { DownstreamPipeline, JobRecord, ProjectRecord } from '../record/pipeline-record.ts'
 import { readArtifacts, readEnvironment, readFailureReason, readRunner, readStatus, readUser } from './common-shapes.ts'
-import { jobUrl, projectUrlIn, url } from './web-url.ts'
+import { jobUrl, projectUrlIn } from './web-url.ts'
 
 /** Reads the jobs of one list; `undefined` if there is no list. Hooks and REST use the same field names. */
 export function readJobs(

@@ -1,4 +1,5 @@
 import { date, type Fields, requiredSection, section, texts } from '../body/fields.ts'
+import { url } from '../body/url.ts'
 import { arrangeJobs } from '../record/arrange-jobs.ts'
 import type { PipelineRecord } from '../record/pipeline-record.ts'
 import { isFinished } from '../record/status.ts'
@@ -6,7 +7,7 @@ import { readCommit, readMergeRequest, readProject, readUser } from './common-sh
 import { hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { ownRoot, readUpstream } from './upstream.ts'
-import { pipelineUrl, url } from './web-url.ts'
+import { pipelineUrl } from './web-url.ts'
 
 /**
  * Reads a pipeline hook as a record. The field `variables` is never read, because it may contain secrets.

@@ -10,6 +10,7 @@ import {
   sectionWhere,
   warn,
 } from '../body/fields.ts'
+import { repositoryPath, url } from '../body/url.ts'
 import { arrangeJobs } from '../record/arrange-jobs.ts'
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { compareRunIds, type RunId } from '../record/run-id.ts'
@@ -17,7 +18,7 @@ import { readCommit, readMergeRequest, readProject, readUser } from './common-sh
 import { hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { ownRoot, readUpstream } from './upstream.ts'
-import { pipelineUrl, projectPathIn, url } from './web-url.ts'
+import { pipelineUrl } from './web-url.ts'
 
 /**
  * Reads a REST bundle: the answers of a REST API about one pipeline, in one object.
@@ -35,7 +36,7 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
   const givenUrl = url(run, 'web_url')
   const named = readProject(section(bundle, 'project'), givenUrl)
   // A job alone names its project only by its URL.
-  const path = named.path ?? projectPathIn(named.webUrl)
+  const path = named.path ?? repositoryPath(named.webUrl)
   const project = {
     ...named,
     id: named.id ?? id(run, 'project_id'),

@@ -1,6 +1,6 @@
 import { type Fields, id, isObject, section, text, warn } from '../body/fields.ts'
+import { projectUrl, url } from '../body/url.ts'
 import type { ProjectRecord, UpstreamPipeline } from '../record/pipeline-record.ts'
-import { projectUrl, url } from './web-url.ts'
 
 /**
  * Reads `source_pipeline`, the pipeline that started this one. If it is the pipeline itself, it is dropped with a

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { bodyFields } from '../body/fields.ts'
+import { projectUrl, url } from '../body/url.ts'
 import { newWarnings } from '../record/warnings.ts'
-import { jobUrl, pipelineUrl, projectUrl, projectUrlIn, url } from './web-url.ts'
+import { jobUrl, pipelineUrl, projectUrlIn } from './web-url.ts'
 
 test.each([
   ['https://ci.example.com/gitlab/g/p', 'https://ci.example.com/gitlab/g/p'],

@@ -6,8 +6,14 @@ import { compareRunIds, type RunId } from './run-id.ts'
  * order in `listed` does not affect the result.
  */
 export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] {
-  return numberAttempts(uniqueById(listed).sort(byCreation))
+  return numberAttempts(sortJobs(listed))
 }
+
+/**
+ * Returns jobs unique by id and in order of creation, for forges on which several jobs of one attempt may have the same name.
+ * The order in `listed` does not affect the result.
+ */
+export const sortJobs = (listed: readonly JobRecord[]): JobRecord[] => uniqueById(listed).sort(byCreation)
 
 /** Compares jobs by creation time, then by id. Jobs without a creation time come last. */
 function byCreation(one: JobRecord, other: JobRecord): number {

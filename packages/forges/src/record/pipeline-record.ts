@@ -95,6 +95,11 @@ export interface ProjectRecord {
   readonly webUrl: string | undefined
   /** `path_with_namespace`. */
   readonly path: string | undefined
+  /**
+   * The server that ids are unique on; absent if it is the host of the project's URL. Set for CI systems that build
+   * repositories of other servers.
+   */
+  readonly server?: string | undefined
 }
 
 /** The pipeline that started this one through a bridge job. */
