@@ -236,7 +236,7 @@ function sentBy(record: PipelineRecord): Map<string, number> {
   for (const { resource, scopes } of traces.resources) {
     sent.push(...(resource?.attributes ?? []).map(({ key }) => `resource ${key}`))
     for (const { attributes } of scopes.flatMap(({ items }) => items)) {
-      const part = attributes.some(({ key }) => key === 'job.id') ? 'job' : 'pipeline'
+      const part = attributes.some(({ key }) => key === 'cicd.pipeline.task.run.id') ? 'job' : 'pipeline'
       sent.push(...attributes.map(({ key }) => `${part} ${key}`))
     }
   }

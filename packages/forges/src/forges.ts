@@ -1,9 +1,11 @@
+import { circleci } from './circleci/circleci.ts'
 import type { Forge } from './forge/forge.ts'
 import { gitlab } from './gitlab/gitlab.ts'
 
 /** All forges, by the word for them in settings. To add one, see docs/contributing/adding-a-forge.md. */
 export const forges = {
   gitlab,
+  circleci,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges

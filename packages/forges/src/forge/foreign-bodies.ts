@@ -7,7 +7,6 @@ const githubObjects = ['workflow_run', 'workflow_job', 'check_run', 'check_suite
 /** Lists that GitHub's API returns beside their `total_count`. */
 const githubLists = ['workflow_runs', 'workflow_jobs', 'jobs', 'check_runs', 'check_suites']
 const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
-const circleciEvents = ['workflow-completed', 'job-completed']
 
 /** Returns whether a body is a hook, a list or an object in the format of GitHub. GitLab's test reports have a `total_count`, too. */
 function isGithubBody(values: JsonObject): boolean {
@@ -18,11 +17,10 @@ function isGithubBody(values: JsonObject): boolean {
   return isList || isHook || isRun || isJob || githubObjects.some((name) => isObject(values[name]))
 }
 
-/** Returns whether a body is a hook or an object of CircleCI's API, or its own bundle. */
-function isCircleciBody(values: JsonObject): boolean {
-  const isHook = circleciEvents.includes(String(values.type)) && hasAny(values, 'workflow', 'pipeline')
+/** Returns whether a body is an object of CircleCI's API, or a pipeline and a workflow without the jobs. */
+export function isCircleciPart(values: JsonObject): boolean {
   const isApiObject = isWord(values.project_slug) && hasAny(values, 'pipeline_number', 'job_number', 'vcs', 'errors')
-  return isHook || isApiObject || (isObject(values.pipeline) && isObject(values.workflow))
+  return isApiObject || (isObject(values.pipeline) && isObject(values.workflow) && !hasAny(values, 'jobs', 'type'))
 }
 
 /** Returns whether a body is a build of Jenkins: of its API, of its stage view, or both in a bundle. */
@@ -34,7 +32,7 @@ function isJenkinsBody(values: JsonObject): boolean {
 
 /** Returns whether a body has the form of another CI system. */
 export const isForeign = (values: JsonObject): boolean =>
-  isGithubBody(values) || isCircleciBody(values) || isJenkinsBody(values)
+  isGithubBody(values) || isCircleciPart(values) || isJenkinsBody(values)
 
 const onlyGitlab = 'only pipelines in the format of GitLab are read'
 
@@ -44,11 +42,6 @@ export const foreignBodies: readonly NearMiss[] = [
     name: 'GitHub',
     matches: isGithubBody,
     advice: () => `is a payload in the format of GitHub; ${onlyGitlab}`,
-  },
-  {
-    name: 'CircleCI',
-    matches: isCircleciBody,
-    advice: () => `is a payload in the format of CircleCI; ${onlyGitlab}`,
   },
   {
     name: 'Jenkins',

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../body/fields.ts'
-import type { EmptyField, Payload } from '../record/payload.ts'
+import { findEmptyField } from '../forge/table-payload.ts'
+import type { Payload } from '../record/payload.ts'
 
 /** The form of a payload, which decides the paths of its fields. */
 type PayloadForm = 'hook' | 'rest'
@@ -29,7 +30,7 @@ export function gitlabPayload(body: JsonObject): Payload {
     },
     emptyField: (field, jobId) => {
       const owner = isJobField(field) ? jobs.get(String(jobId)) : body
-      return owner && emptyField(owner, pathIn(form, field))
+      return owner && findEmptyField(owner, pathIn(form, field))
     },
   }
 }
@@ -44,23 +45,3 @@ function pathIn(form: PayloadForm, path: string): string {
 
 const restPath = (path: string): string =>
   restPaths[path] ?? (path.startsWith(runPrefix) ? `pipeline.${path.slice(runPrefix.length)}` : path)
-
-function emptyField(body: JsonObject, path: string): EmptyField | undefined {
-  const steps = path.split('.')
-  let at: unknown = body
-  for (const [index, step] of steps.entries()) {
-    if (!isObject(at)) return undefined
-    const value: unknown = Object.hasOwn(at, step) ? at[step] : undefined
-    const is = emptiness(value)
-    if (is !== undefined) return { path: steps.slice(0, index + 1).join('.'), is }
-    at = value
-  }
-  return undefined
-}
-
-function emptiness(value: unknown): EmptyField['is'] | undefined {
-  if (value === undefined) return 'missing'
-  if (value === null) return 'null'
-  const isEmpty = typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0
-  return isEmpty ? 'empty' : undefined
-}

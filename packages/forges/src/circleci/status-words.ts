@@ -1,0 +1,27 @@
+import type { KnownStatus } from '../record/status.ts'
+
+/** The words of CircleCI for workflows and jobs. A workflow that is `failing` still runs. */
+export const circleciStatuses: Readonly<Record<string, KnownStatus>> = {
+  success: 'success',
+  failed: 'failed',
+  error: 'failed',
+  infrastructure_fail: 'failed',
+  timedout: 'failed',
+  'terminated-unknown': 'failed',
+  unauthorized: 'failed',
+  canceled: 'canceled',
+  not_run: 'skipped',
+  running: 'running',
+  failing: 'running',
+  on_hold: 'manual',
+  queued: 'pending',
+  not_running: 'pending',
+  blocked: 'created',
+}
+
+export const circleciStatus = (word: string): string => circleciStatuses[word] ?? word
+
+/** The words that name the reason of a failure. */
+const reasons: readonly string[] = ['error', 'infrastructure_fail', 'timedout', 'terminated-unknown', 'unauthorized']
+
+export const circleciFailureReason = (word: string): string | undefined => (reasons.includes(word) ? word : undefined)
