@@ -163,6 +163,20 @@ test.each(Array.from({ length: 12 }, (_, steps) => steps))(
   },
 )
 
+test('a statement that takes long is followed by a turn of the event loop, and statements keep their order', async () => {
+  const slow = sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1000000)
+    insert into notes (text) select max(n) from numbers`
+  const turns: string[] = []
+  await db.write(async (tx) => {
+    const statements = [slow.execute(tx), insert(7)(tx)]
+    setImmediate(() => turns.push('turn'))
+    await Promise.all(statements)
+    turns.push('done')
+  })
+  expect(turns).toEqual(['turn', 'done'])
+  expect(await ids()).toEqual([1, 7])
+})
+
 test('rejects streaming in a write, because an unfinished statement would block all writers', async () => {
   await db.write(insert(1))
   const writes = [

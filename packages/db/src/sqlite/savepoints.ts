@@ -9,6 +9,7 @@ import {
 } from 'kysely'
 import { DirectExecutor, type SharedDialect } from '../port/direct-executor.ts'
 import type { StatementConnection } from '../statements/statement-connection.ts'
+import { StatementTurns } from './statement-turns.ts'
 
 /** Runs each write in a savepoint of the transaction that is open on the connection. */
 export class Savepoints<Tables> {
@@ -16,6 +17,7 @@ export class Savepoints<Tables> {
   readonly #connection: StatementConnection
   readonly #dialect: SharedDialect
   readonly #props: Omit<KyselyProps, 'executor'>
+  readonly #turns = new StatementTurns()
   /** The time at which the latest statement of a write ended, by `performance.now()`. */
   lastStatementMs = 0
 
@@ -35,9 +37,13 @@ export class Savepoints<Tables> {
   /** Runs `work`, and undoes its changes if it rejects. */
   async run<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     const savepoint = new Savepoint(this, this.#database, this.#connection)
-    const executor = new DirectExecutor(this.#dialect, new SingleConnectionProvider(savepoint), (query) =>
-      savepoint.executeQuery(query),
-    )
+    const executor = new DirectExecutor(this.#dialect, new SingleConnectionProvider(savepoint), async (query) => {
+      this.#turns.begin()
+      const result = await savepoint.executeQuery(query)
+      // After the statement and not before it, so that statements that are not awaited one by one keep their order.
+      if (this.#turns.isDue()) await this.#turns.take()
+      return result
+    })
     this.#database.exec('savepoint a_write')
     try {
       const result = await work(new Transaction<Tables>({ ...this.#props, executor }))

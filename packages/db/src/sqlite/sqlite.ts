@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import {
   type CompiledQuery,
@@ -28,6 +27,7 @@ import { Checkpoints } from './checkpoints.ts'
 import { GroupedWrites } from './grouped-writes.ts'
 import { isBusy } from './is-busy.ts'
 import { Savepoints } from './savepoints.ts'
+import { StatementTurns } from './statement-turns.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Takes effect only when the file has no tables yet. */
@@ -96,7 +96,7 @@ export function openSqlite<Tables>(
   const shared = { adapter: dialect.createAdapter(), compiler: dialect.createQueryCompiler() }
   const cached = withStatementCache(reading, schema)
   const searches = hasSearchThreads ? searchesInThreads({ file, budgetMs: searchBudgetMs }) : searchesOn(cached, budget)
-  const turns = new ReadTurns()
+  const turns = new StatementTurns()
   const reader = (scope: ReadScope = {}) => {
     const driver = new SharedReadDriver(cached, turns, searches, scope)
     const provider = new DefaultConnectionProvider(driver)
@@ -195,30 +195,6 @@ class LiteralLimitCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** How long queries may run before the event loop gets a turn. Until then, no timer fires and no request is read. */
-const READ_WITHOUT_TURN_MS = 10
-
-/** Gives the event loop a turn when reading has blocked it for some time. All readers of a database share it. */
-class ReadTurns {
-  /** The time at which the first read of this turn of the event loop began. */
-  #beganMs: number | undefined
-
-  isDue(): boolean {
-    return this.#beganMs === undefined || performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS
-  }
-
-  async take(): Promise<void> {
-    // A loop, because the first waiting reader to continue may use up the next turn as well.
-    while (this.#beganMs !== undefined && this.isDue()) await nextTurn()
-    if (this.#beganMs === undefined) {
-      this.#beganMs = performance.now()
-      setImmediate(() => {
-        this.#beganMs = undefined
-      })
-    }
-  }
-}
-
 /**
  * Lets all readers share one connection without a queue. A query is done before any other code runs, so readers never
  * conflict; they only yield to the event loop from time to time. Kysely's own queue wakes every waiting reader after each
@@ -227,11 +203,11 @@ class ReadTurns {
 class SharedReadDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: StatementConnection
-  readonly #turns: ReadTurns
+  readonly #turns: StatementTurns
   readonly #searches: Searches
   readonly #scope: ReadScope
 
-  constructor(database: SqliteDatabase, turns: ReadTurns, searches: Searches, scope: ReadScope) {
+  constructor(database: SqliteDatabase, turns: StatementTurns, searches: Searches, scope: ReadScope) {
     this.#database = database
     this.#connection = new StatementConnection(database, scope.limit)
     this.#turns = turns
