@@ -1,3 +1,4 @@
+import { buildkite } from './buildkite/buildkite.ts'
 import { circleci } from './circleci/circleci.ts'
 import type { Forge } from './forge/forge.ts'
 import { gitlab } from './gitlab/gitlab.ts'
@@ -6,6 +7,7 @@ import { gitlab } from './gitlab/gitlab.ts'
 export const forges = {
   gitlab,
   circleci,
+  buildkite,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges

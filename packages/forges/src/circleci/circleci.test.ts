@@ -35,8 +35,8 @@ test('the words of jobs, in a list answer', () => {
   const { jobs } = lastRecord('circleci-rest-list-answer-of-a-failed-workflow')
   const words = Object.fromEntries(jobs.map(({ name, status, failureReason }) => [name, [status, failureReason]]))
   expect(words).toEqual({
-    soak: ['failed', 'timedout'],
-    arm: ['failed', 'infrastructure_fail'],
+    soak: ['failed', 'timed_out'],
+    arm: ['failed', 'infrastructure_failure'],
     lint: ['failed', undefined],
     docs: ['canceled', undefined],
     publish: ['skipped', undefined],

@@ -12,7 +12,6 @@ import { listSections } from '../body/list-answer.ts'
 import { url } from '../body/url.ts'
 import { absentRunFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
-import { busySeconds } from '../record/durations.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { PipelineRecord } from '../record/pipeline-record.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
@@ -36,8 +35,7 @@ export function readBundle(bundle: Fields, receivedAtNs: bigint | undefined): Pi
   const own = listed.filter(
     ({ finishedAtNs }) => createdAtNs === undefined || finishedAtNs === undefined || finishedAtNs >= createdAtNs,
   )
-  const jobs = sortJobs(own)
-  return { ...run, jobs, durationSeconds: busySeconds(jobs) }
+  return { ...run, jobs: sortJobs(own) }
 }
 
 /** Reads `job-completed`. */

@@ -21,7 +21,13 @@ export const circleciStatuses: Readonly<Record<string, KnownStatus>> = {
 
 export const circleciStatus = (word: string): string => circleciStatuses[word] ?? word
 
-/** The words that name the reason of a failure. */
-const reasons: readonly string[] = ['error', 'infrastructure_fail', 'timedout', 'terminated-unknown', 'unauthorized']
+/** The reasons of failures that have a word of their own. */
+const reasonByWord: Readonly<Record<string, string>> = {
+  error: 'error',
+  infrastructure_fail: 'infrastructure_failure',
+  timedout: 'timed_out',
+  'terminated-unknown': 'terminated_unknown',
+  unauthorized: 'unauthorized',
+}
 
-export const circleciFailureReason = (word: string): string | undefined => (reasons.includes(word) ? word : undefined)
+export const circleciFailureReason = (word: string): string | undefined => reasonByWord[word]
