@@ -1,3 +1,4 @@
+import { azure } from './azure/azure.ts'
 import { buildkite } from './buildkite/buildkite.ts'
 import { circleci } from './circleci/circleci.ts'
 import type { Forge } from './forge/forge.ts'
@@ -8,6 +9,7 @@ export const forges = {
   gitlab,
   circleci,
   buildkite,
+  azure,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges
