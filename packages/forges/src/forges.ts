@@ -1,4 +1,5 @@
 import { azure } from './azure/azure.ts'
+import { bitbucket } from './bitbucket/bitbucket.ts'
 import { buildkite } from './buildkite/buildkite.ts'
 import { circleci } from './circleci/circleci.ts'
 import type { Forge } from './forge/forge.ts'
@@ -10,6 +11,7 @@ export const forges = {
   circleci,
   buildkite,
   azure,
+  bitbucket,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges

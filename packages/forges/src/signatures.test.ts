@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from './body/fields.ts'
 import { parseLossless } from './body/lossless-json.ts'
 import { capturedBody } from './forge/foreign-bodies.ts'
+import type { Forge } from './forge/forge.ts'
+import { forges } from './forges.ts'
 import { isRestJob } from './gitlab/rest-jobs.ts'
 import { nearMisses, readableBodies } from './recognise.ts'
 
@@ -33,6 +35,8 @@ const examples: Readonly<Record<string, JsonObject>> = {
   'Azure bundle': { build: { id: 2 }, timeline: { records: [] } },
   'Azure build': { id: 2, buildNumber: '20260501.1', status: 'completed', result: 'succeeded' },
   'Azure timeline': { id: 'x', records: [], changeId: 3 },
+  'Bitbucket bundle': { pipeline: { uuid: '{x}', state: {} }, steps: [] },
+  Bitbucket: { uuid: '{x}', build_number: 2, state: { name: 'COMPLETED' } },
   Jenkins: { _class: 'hudson.model.FreeStyleBuild', number: 2, building: false, result: 'SUCCESS' },
   'Jenkins stages': { _links: {}, id: '14', name: '#14', status: 'SUCCESS', durationMillis: 5, stages: [] },
   'captured request': { headers: {}, body: { object_kind: 'pipeline' } },
@@ -95,8 +99,11 @@ test.each(readdirSync(folder))('each body of %s is read in one way', (file) => {
     const captured = capturedBody(given)
     const body = typeof captured === 'string' ? parseLossless(captured) : (captured ?? given)
     if (!isObject(body) || isRestJob(body)) continue
+    const { gitlab: _, ...others } = forges
     const kind = body.object_kind ?? body.event_name
-    const isOtherHook = typeof kind === 'string' && !['pipeline', 'build'].includes(kind)
+    const isOtherHook =
+      (typeof kind === 'string' && !['pipeline', 'build'].includes(kind)) ||
+      Object.values<Forge>(others).some((forge) => forge.otherHook(body) !== undefined)
     expect(matchingForms(body).filter((each) => each.startsWith('read as'))).toHaveLength(isOtherHook ? 0 : 1)
   }
 })

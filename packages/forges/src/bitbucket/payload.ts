@@ -1,0 +1,40 @@
+import { objectsById } from '../body/list-answer.ts'
+import { tablePayload } from '../forge/table-payload.ts'
+
+export const bundlePayload = tablePayload({
+  kind: 'REST bundle',
+  paths: {
+    'object_attributes.iid': 'pipeline.build_number',
+    'object_attributes.name': 'pipeline.target.selector.pattern',
+    'object_attributes.status': 'pipeline.state',
+    'object_attributes.ref': 'pipeline.target.ref_name',
+    'object_attributes.tag': 'pipeline.target.ref_type',
+    'object_attributes.sha': 'pipeline.target.commit.hash',
+    'object_attributes.source': 'pipeline.trigger.name',
+    'object_attributes.created_at': 'pipeline.created_on',
+    'object_attributes.finished_at': 'pipeline.completed_on',
+    'object_attributes.duration': 'pipeline.build_seconds_used',
+    'object_attributes.url': 'pipeline.repository.full_name',
+    'user.username': 'pipeline.creator.nickname',
+    'commit.id': 'pipeline.target.commit.hash',
+    'commit.message': 'pipeline.target.commit.message',
+    merge_request: 'pipeline.target.pullrequest',
+    'merge_request.iid': 'pipeline.target.pullrequest.id',
+    'merge_request.title': 'pipeline.target.pullrequest.title',
+    'merge_request.target_branch': 'pipeline.target.destination',
+    'project.id': 'pipeline.repository.uuid',
+    'project.name': 'pipeline.repository.full_name',
+    'project.web_url': 'pipeline.repository.links.html.href',
+    'project.path_with_namespace': 'pipeline.repository.full_name',
+    'builds[].name': 'name',
+    'builds[].status': 'state',
+    'builds[].started_at': 'started_on',
+    'builds[].finished_at': 'completed_on',
+    'builds[].duration': 'build_seconds_used',
+    'builds[].manual': 'trigger',
+    'builds[].web_url': 'uuid',
+  },
+  jobsPath: 'steps',
+  jobs: ({ steps }) =>
+    new Map([...objectsById(steps, 'values', 'uuid')].map(([id, step]) => [id.replace(/^\{(.*)\}$/, '$1'), step])),
+})
