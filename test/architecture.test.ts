@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   exporter: ['converter', 'db', 'delivery', 'forges', 'http', 'json', 'otlp', 'runtime'],
   http: ['json', 'runtime'],
   markup: ['runtime'],
-  core: ['db', 'runtime'],
+  core: ['db', 'forges', 'runtime'],
   rest: ['core', 'http', 'json', 'runtime'],
   graphql: ['core', 'http', 'json', 'runtime'],
   webhooks: ['core', 'db', 'delivery', 'runtime'],

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Db, migrate, openDatabase } from '@penstock/db'
-import { ManualClock, temporaryDatabase } from '@penstock/testkit'
+import { ManualClock, recordInput, temporaryDatabase } from '@penstock/testkit'
 import type { Migration } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CoreTables } from './base/kit/tables.ts'
@@ -132,9 +132,9 @@ test('the migration makes ids unique within their projects, and keeps all pipeli
     ],
   ])
 
-  const record = { objectAttributes: { id: 31, status: 'success' }, payload: '{}' }
+  const record = { objectAttributes: { id: 31, status: 'success' } }
   const builds = [{ id: 310, status: 'success' }]
-  await perform(core, root, putPipelineRecord, { ...record, project: vault.id, pipelineId: 31, builds })
+  await perform(core, root, putPipelineRecord, recordInput({ ...record, project: vault.id, pipelineId: 31, builds }))
   expect(await perform(core, root, getPipeline, { project: vault.id, pipelineId: 31 })).toMatchObject({
     globalNumber: assigned,
   })

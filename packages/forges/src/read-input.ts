@@ -2,6 +2,8 @@ import { bodyFields, isObject, type JsonObject, jsonKind, warn } from './body/fi
 import type { BodyContent } from './forge/forge.ts'
 import { expectedBody, listAdvice, recognise } from './recognise.ts'
 import type { Payload } from './record/payload.ts'
+import type { PipelineDetails } from './record/pipeline-details.ts'
+import type { PipelineRecord } from './record/pipeline-record.ts'
 import { RecordError } from './record/record-error.ts'
 import { newWarnings, type Warnings } from './record/warnings.ts'
 
@@ -56,4 +58,19 @@ export function readPayload(body: JsonObject): Payload {
   const { kind, unwrap, payload } = recognise(body)
   if (payload === undefined) throw new RecordError('', `is a ${kind}, not a pipeline`)
   return payload(unwrap?.(body) ?? body)
+}
+
+/**
+ * Reads the body of a pipeline hook: its record, and what it says besides.
+ *
+ * @throws {RecordError} for a body that is no pipeline hook, or as `readInput` does
+ */
+export function readPipelineHook(body: unknown): {
+  readonly record: PipelineRecord
+  readonly details: PipelineDetails
+} {
+  const content = readInput(body, { receivedAtNs: undefined })
+  const details = isObject(body) ? recognise(body).details?.(bodyFields(body, newWarnings())) : undefined
+  if (content.kind !== 'pipeline' || details === undefined) throw new RecordError('', 'is not a pipeline hook')
+  return { record: content.record, details }
 }

@@ -9,6 +9,7 @@ import {
   type User,
   updateNotificationSetting,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import type { ParsedMail } from 'mailparser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloads } from './hostile-texts.harness.ts'
@@ -46,7 +47,7 @@ async function mailsWith(text: string): Promise<Received[]> {
   pipelines += 1
   const head = { id: pipelines, status: 'failed', ref: stored, user: { username: 'watcher' } }
   const record = { project: project.id, pipelineId: pipelines, objectAttributes: head, user: { username: 'watcher' } }
-  await perform(mailed.core, mira, putPipelineRecord, { ...record, builds: [], payload: '{}' })
+  await perform(mailed.core, mira, putPipelineRecord, recordInput({ ...record, builds: [] }))
   const release = { project: project.id, tagName: `v${pipelines}`, ref: 'main', name: stored, description: stored }
   await perform(mailed.core, mira, createRelease, release)
   return (await mailed.received()).toSorted((a, b) => kindOf(a).localeCompare(kindOf(b)))

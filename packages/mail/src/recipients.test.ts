@@ -31,6 +31,7 @@ import {
   updateMergeRequest,
   updateNotificationSetting,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MailedWorld } from './mailed-world.harness.ts'
 
@@ -159,8 +160,8 @@ const pipeline = (more: object, runs = quietly) => {
     ...head
   } = more as { pipelineId?: number; user?: object }
   const objectAttributes = { id: pipelineId, ref: 'main', user, ...head }
-  const record = { project: project.id, pipelineId, objectAttributes, user, builds: [], payload: '{}' }
-  return runs(people.actor, putPipelineRecord, record)
+  const record = { project: project.id, pipelineId, objectAttributes, user, builds: [] }
+  return runs(people.actor, putPipelineRecord, recordInput(record))
 }
 
 const act = () => people.actor

@@ -1,6 +1,7 @@
 export * from './arbitraries.ts'
 export { Gate } from './gate.ts'
 export { ManualClock } from './manual-clock.ts'
+export { recordInput } from './record-input.ts'
 export { repositoryPath } from './repository-path.ts'
 export { type RecordedRequest, refusedUrl, type ScriptedReply, ScriptedServer } from './scripted-server.ts'
 export { type TemporaryDatabase, temporaryDatabase, temporarySchema } from './temporary-database.ts'

@@ -9,6 +9,7 @@ import {
   updateDeployment,
   updateEnvironment,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
@@ -68,18 +69,20 @@ test('recorded jobs with an environment fire the switch when their deployment st
   const hooks = await HookWorld.open()
   await hooks.hook({ deploymentEvents: true })
   const record = (status: string, finishedAt?: string) =>
-    hooks.perform(putPipelineRecord, {
-      pipelineId: 7,
-      objectAttributes: { id: 7, status, ref: 'main', sha, finishedAt },
-      commit: { id: sha, title: 'Sow' },
-      user: { id: 5, name: 'Ada', username: 'ada' },
-      builds: [
-        { id: 70, name: 'unit', status },
-        { id: 71, name: 'deploy', status, environment: { name: 'production' } },
-        { id: 72, name: 'check', status, environment: { name: 'production', action: 'verify' } },
-      ],
-      payload: '{}',
-    })
+    hooks.perform(
+      putPipelineRecord,
+      recordInput({
+        pipelineId: 7,
+        objectAttributes: { id: 7, status, ref: 'main', sha, finishedAt },
+        commit: { id: sha, title: 'Sow' },
+        user: { id: 5, name: 'Ada', username: 'ada' },
+        builds: [
+          { id: 70, name: 'unit', status },
+          { id: 71, name: 'deploy', status, environment: { name: 'production' } },
+          { id: 72, name: 'check', status, environment: { name: 'production', action: 'verify' } },
+        ],
+      }),
+    )
   await record('created')
   await record('running', '2026-02-03 04:00:00 UTC')
   await record('success', '2026-02-03 04:01:00 UTC')

@@ -10,6 +10,7 @@ import {
   updateMergeRequest,
   updateProject,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
@@ -31,7 +32,7 @@ test('a merge request arrives when it is opened, changed, pushed to, and merged'
   await hooks.bodies(1)
   const { sha } = opened
   const record = { id: 31, status: 'running', ref: 'fix', sha }
-  await hooks.perform(putPipelineRecord, { pipelineId: 31, objectAttributes: record, builds: [], payload: '{}' })
+  await hooks.perform(putPipelineRecord, recordInput({ pipelineId: 31, objectAttributes: record, builds: [] }))
   // A pipeline of another branch is not the head pipeline, although its id is higher.
   await hooks.perform(postCommitStatus, { sha, state: 'success', ref: 'other' })
   await hooks.perform(updateMergeRequest, { ...one, title: 'Fix', reviewerIds: [hooks.mira.id] })

@@ -8,6 +8,7 @@ import {
   putPipelineRecord,
   serviceVersion,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
@@ -105,13 +106,15 @@ test('pipelines and jobs have the commit of the repository, with the values of t
   const sha = await commit(hooks, 'main', 'create', 'a')
   await hooks.hook({ pipelineEvents: true, jobEvents: true })
   const record = (pipelineId: number, more: object) =>
-    hooks.perform(putPipelineRecord, {
-      pipelineId,
-      objectAttributes: { id: pipelineId, status: 'success', ref: 'main', sha },
-      builds: [{ id: pipelineId * 10, name: 'test', stage: 'test', status: 'success' }],
-      payload: '{}',
-      ...more,
-    })
+    hooks.perform(
+      putPipelineRecord,
+      recordInput({
+        pipelineId,
+        objectAttributes: { id: pipelineId, status: 'success', ref: 'main', sha },
+        builds: [{ id: pipelineId * 10, name: 'test', stage: 'test', status: 'success' }],
+        ...more,
+      }),
+    )
   await record(1, {})
   const first = await hooks.bodies(2)
   const author = { name: hooks.mira.name, email: expect.stringContaining('@') }

@@ -12,6 +12,7 @@ import {
   updateIssue,
   updateProjectHook,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
@@ -83,10 +84,9 @@ test('issues, pipelines and jobs arrive at the hooks that want them, and only th
     pipelineId: 31,
     objectAttributes: { id: 31, status, ref: 'main', createdAt: '2026-02-03 04:00:00 UTC' },
     builds: [{ id: 311, name: 'unit', stage: 'test', status: job }],
-    payload: '{}',
   })
-  await hooks.perform(putPipelineRecord, record('running', 'running'))
-  await hooks.perform(putPipelineRecord, record('success', 'success'))
+  await hooks.perform(putPipelineRecord, recordInput(record('running', 'running')))
+  await hooks.perform(putPipelineRecord, recordInput(record('success', 'success')))
   await hooks.bodies(7)
   await hooks.idle()
   const got = hooks.receiver.requests.map(({ path, body }) => {

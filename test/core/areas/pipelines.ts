@@ -1,4 +1,5 @@
 import { putPipelineRecord } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import type { MatrixRow } from '../http-matrix-row.ts'
 import { listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
@@ -135,14 +136,17 @@ export const area: MatrixArea = {
     pipeline: async ({ server: { world, root }, parent }) => {
       // Each project has its own pipeline id.
       const id = FIRST_PIPELINE + parent!.id
-      await world.perform(root, putPipelineRecord, {
-        project: parent!.id,
-        pipelineId: id,
-        objectAttributes: { id, status: 'success', ref: 'main', variables: [{ key: 'STAGE', value: 'poison' }] },
-        builds: [{ id: 380, status: 'success' }],
-        bridges: [{ id: 381, status: 'success' }],
-        payload: '',
-      })
+      await world.perform(
+        root,
+        putPipelineRecord,
+        recordInput({
+          project: parent!.id,
+          pipelineId: id,
+          objectAttributes: { id, status: 'success', ref: 'main', variables: [{ key: 'STAGE', value: 'poison' }] },
+          builds: [{ id: 380, status: 'success' }],
+          bridges: [{ id: 381, status: 'success' }],
+        }),
+      )
       return { pipeline_id: id, job_id: 380 }
     },
   },

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createCommit, createMergeRequest, listMergeRequestVersions, putPipelineRecord } from '@penstock/core'
-import { repositoryPath } from '@penstock/testkit'
+import { recordInput, repositoryPath } from '@penstock/testkit'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
 import { commit, diff, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
@@ -200,13 +200,16 @@ async function commitWithPipeline(context: ThingContext) {
   const values = await changedBranch(context)
   const project = context.parent!.id
   const id = 700_000 + project
-  await world.perform(root, putPipelineRecord, {
-    project,
-    pipelineId: id,
-    objectAttributes: { id, status: 'success', ref: 'main', sha: values.sha },
-    builds: [{ id, status: 'success', name: 'test', stage: 'test' }],
-    payload: '',
-  })
+  await world.perform(
+    root,
+    putPipelineRecord,
+    recordInput({
+      project,
+      pipelineId: id,
+      objectAttributes: { id, status: 'success', ref: 'main', sha: values.sha },
+      builds: [{ id, status: 'success', name: 'test', stage: 'test' }],
+    }),
+  )
   return values
 }
 

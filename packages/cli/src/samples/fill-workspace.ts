@@ -172,27 +172,13 @@ async function setExport(core: Core, founder: Actor, newIngestToken: () => Promi
   }
 }
 
-/** Returns the input of the operation for a body of the REST API, with names in camel case. */
-function recordInput(project: string, pipelineId: number, hook: Readonly<Record<string, unknown>>): object {
-  const { project: hookProject, ...document } = hook
-  return {
-    ...inCamelCase({ ...document, hook_project: hookProject }),
-    project,
-    pipelineId,
-    payload: JSON.stringify(hook),
-  }
-}
-
-function inCamelCase(value: object): object {
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name.replaceAll(/_[a-z]/g, (pair) => pair[1]!.toUpperCase()),
-      valueInCamelCase(inner),
-    ]),
-  )
-}
-
-function valueInCamelCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(valueInCamelCase)
-  return typeof value === 'object' && value !== null ? inCamelCase(value) : value
-}
+/** Returns the input of the operation for the body of a hook. */
+const recordInput = (project: string, pipelineId: number, hook: Readonly<Record<string, unknown>>): object => ({
+  project,
+  pipelineId,
+  objectKind: hook.object_kind,
+  objectAttributes: hook.object_attributes,
+  builds: hook.builds,
+  bridges: hook.bridges,
+  payload: JSON.stringify(hook),
+})

@@ -1,6 +1,7 @@
 import type { Fields, JsonObject } from '../body/fields.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { Payload } from '../record/payload.ts'
+import type { PipelineDetails } from '../record/pipeline-details.ts'
 import type { PipelineRecord } from '../record/pipeline-record.ts'
 import type { OtherHookError } from '../record/record-error.ts'
 import type { RunningJob } from '../record/running-job.ts'
@@ -39,6 +40,8 @@ export interface ReadableBody {
   readonly read: (fields: Fields, receivedAtNs: bigint | undefined) => BodyContent
   /** Returns the fields of a pipeline, for a report on what it lacks; absent for jobs. */
   readonly payload?: (values: JsonObject) => Payload
+  /** Returns what a hook says about its pipeline besides the record; absent for other bodies. */
+  readonly details?: (fields: Fields) => PipelineDetails
 }
 
 export type BodyContent =

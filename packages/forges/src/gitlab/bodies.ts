@@ -4,6 +4,7 @@ import type { ReadableBody } from '../forge/forge.ts'
 import { OtherHookError, RecordError } from '../record/record-error.ts'
 import { readJobWebhook } from './job-webhook.ts'
 import { gitlabPayload } from './payload.ts'
+import { readPipelineDetails } from './pipeline-details.ts'
 import { readPipelineWebhook } from './pipeline-webhook.ts'
 import { readRestBundle } from './rest.ts'
 
@@ -21,6 +22,7 @@ export const readableBodies: readonly ReadableBody[] = [
       object_kind === 'pipeline' || (!isWord(object_kind) && isObject(run) && has(run, 'id', 'status')),
     read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readPipelineWebhook(fields, receivedAtNs) }),
     payload: gitlabPayload,
+    details: readPipelineDetails,
   },
   {
     kind: 'build',

@@ -1,6 +1,7 @@
 export * from './job-event.ts'
 export * from './limits.ts'
 export type * from './payload.ts'
+export type * from './pipeline-details.ts'
 export * from './pipeline-record.ts'
 export * from './record-error.ts'
 export * from './roots.ts'

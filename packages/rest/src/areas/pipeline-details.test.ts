@@ -10,7 +10,7 @@ import {
 } from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { restListener } from '../server/serve-rest.ts'
 import { commitsArea } from './commits.ts'
@@ -71,15 +71,18 @@ const one = `${inProject}/pipelines/${PIPELINE}`
 const as = async (user: User) => ({ 'private-token': await tokenOf(user) })
 
 const record = (run: object = {}, more: object = {}) =>
-  world.perform(root, putPipelineRecord, {
-    project: project.id,
-    pipelineId: PIPELINE,
-    objectAttributes: { id: PIPELINE, status: 'running', ref: 'main', ...run },
-    builds: [{ id: 380, status: 'running', name: 'unit' }],
-    bridges: [{ id: 381, status: 'created', name: 'deploy' }],
-    payload: '',
-    ...more,
-  })
+  world.perform(
+    root,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: PIPELINE,
+      objectAttributes: { id: PIPELINE, status: 'running', ref: 'main', ...run },
+      builds: [{ id: 380, status: 'running', name: 'unit' }],
+      bridges: [{ id: 381, status: 'created', name: 'deploy' }],
+      ...more,
+    }),
+  )
 
 const variable = (key: string, value: unknown) => ({ key, value })
 const shown = (key: string, value: string) => ({ variable_type: 'env_var', key, value, raw: false })

@@ -1,5 +1,5 @@
 import { type DomainEvent, type Project, projectVariables, putPipelineRecord, type User } from '@penstock/core'
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
 import { pipelinesArea } from './pipelines.ts'
@@ -143,8 +143,8 @@ describe('a record', () => {
     const secret = await world.project('secret', await world.group('elsewhere'))
     const builds = [{ id: 380, status: 'running' }]
     const objectAttributes = { id: 31, status: 'running' }
-    const record = { project: secret.id, pipelineId: 31, objectAttributes, builds, payload: '' }
-    await world.perform(await world.user('owner', { isAdministrator: true }), putPipelineRecord, record)
+    const record = { project: secret.id, pipelineId: 31, objectAttributes, builds }
+    await world.perform(await world.user('owner', { isAdministrator: true }), putPipelineRecord, recordInput(record))
     const shown = { id: 31, project_id: project.id, web_url: `${EXTERNAL_URL}/${project.fullPath}/-/pipelines/31` }
     const own = JSON.stringify({
       object_attributes: { id: 31, status: 'failed' },

@@ -10,6 +10,7 @@ import {
   removeBranch,
   type User,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
 
@@ -200,13 +201,12 @@ test('lists the jobs of the recorded pipelines of a commit', async () => {
       { id: id * 10, status: 'failed', name: 'unit', stage: 'test', allowFailure: true },
       { id: id * 10 + 1, status: 'success', name: 'pages', stage: 'deploy' },
     ],
-    payload: '',
   })
   for (const [id, ref] of [
     [7, 'main'],
     [8, 'v1'],
   ] as const)
-    await server.world.perform(mira, putPipelineRecord, record(id, ref))
+    await server.world.perform(mira, putPipelineRecord, recordInput(record(id, ref)))
   const ids = async (query: string) =>
     (await get(`repository/commits/${sha}/statuses?${query}`)).body.map((each: { id: number }) => each.id)
   expect(await ids('')).toEqual([70, 71, 80, 81])
@@ -248,7 +248,7 @@ test('lists the pipelines of a merge request, and the languages of a project', a
     [9, 'main'],
   ] as const) {
     const objectAttributes = { id, status: 'success', ref, sha }
-    await world.perform(mira, putPipelineRecord, { project: project.id, pipelineId: id, objectAttributes, payload: '' })
+    await world.perform(mira, putPipelineRecord, recordInput({ project: project.id, pipelineId: id, objectAttributes }))
   }
   const { body } = await get(`merge_requests/${iid}/pipelines`)
   expect(body.map((each: { id: number }) => each.id)).toEqual([8, 7])

@@ -1,3 +1,4 @@
+import { recordInput } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import {
   createFeatureFlag,
@@ -80,7 +81,7 @@ const rows: [what: string, prepare: () => Promise<(ifUnmodifiedSinceMs: number) 
     'a pipeline',
     async () => {
       const objectAttributes = { id: 7, ref: 'main', status: 'success' }
-      await run(putPipelineRecord, { pipelineId: 7, objectAttributes, payload: '{}' })
+      await run(putPipelineRecord, recordInput({ pipelineId: 7, objectAttributes }))
       return removal(removePipeline, { pipelineId: 7 })
     },
   ],

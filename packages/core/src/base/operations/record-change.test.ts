@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { putPipelineRecord } from '../../ci/pipelines/pipeline-operations.ts'
 import { projectVariables } from '../../ci/variables/variable-operations.ts'
@@ -145,13 +145,20 @@ test('projects, groups and users', async () => {
 
 test('pipelines: their status, and the statuses of the jobs that changed', async () => {
   const put = (status: string, jobs: readonly [number, string][]) =>
-    heard(putPipelineRecord, {
-      project: project.id,
-      pipelineId: 7,
-      objectAttributes: { id: 7, ref: 'main', status },
-      builds: jobs.map(([jobId, jobStatus]) => ({ id: jobId, name: `job ${jobId}`, stage: 'test', status: jobStatus })),
-      payload: '{}',
-    })
+    heard(
+      putPipelineRecord,
+      recordInput({
+        project: project.id,
+        pipelineId: 7,
+        objectAttributes: { id: 7, ref: 'main', status },
+        builds: jobs.map(([jobId, jobStatus]) => ({
+          id: jobId,
+          name: `job ${jobId}`,
+          stage: 'test',
+          status: jobStatus,
+        })),
+      }),
+    )
   expect(
     (
       await put('running', [
@@ -189,21 +196,25 @@ test('deployments: their events keep their order among those of the environments
     const environment = { name, ...more }
     return { id: jobId, name: `job ${jobId}`, stage: 'deploy', status: 'success', environment }
   }
-  await perform({ ...world.core, listeners: [listener] }, mira, putPipelineRecord, {
-    project: project.id,
-    pipelineId: 7,
-    objectAttributes: { id: 7, ref: 'main', status: 'success' },
-    builds: [
-      job(1, 'staging'),
-      job(2, 'staging'),
-      job(3, 'staging', { deploymentTier: 'testing' }),
-      job(4, 'staging', { action: 'stop' }),
-      job(5, 'production'),
-      job(6, 'staging'),
-      job(7, 'production'),
-    ],
-    payload: '{}',
-  })
+  await perform(
+    { ...world.core, listeners: [listener] },
+    mira,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: 7,
+      objectAttributes: { id: 7, ref: 'main', status: 'success' },
+      builds: [
+        job(1, 'staging'),
+        job(2, 'staging'),
+        job(3, 'staging', { deploymentTier: 'testing' }),
+        job(4, 'staging', { action: 'stop' }),
+        job(5, 'production'),
+        job(6, 'staging'),
+        job(7, 'production'),
+      ],
+    }),
+  )
   expect(received.map((each) => each.split(' ')[0])).toEqual([
     'pipeline.created',
     'environment.created',

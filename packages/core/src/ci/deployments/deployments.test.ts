@@ -1,3 +1,4 @@
+import { recordInput } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { inProjectWorld, mira, project, world } from '../../identity/projects/project-world.harness.ts'
@@ -37,13 +38,16 @@ const names = async (filter: object = {}) =>
 const deployments = async (filter: object = {}) =>
   (await world.perform(mira, listDeployments, { project: project.id, ...filter })).items
 const record = (id: number, builds: readonly object[], more: object = {}) =>
-  world.perform(mira, putPipelineRecord, {
-    project: project.id,
-    pipelineId: id,
-    objectAttributes: { id, status: 'running', ref: 'main', sha: first, ...more },
-    builds,
-    payload: '{}',
-  })
+  world.perform(
+    mira,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: id,
+      objectAttributes: { id, status: 'running', ref: 'main', sha: first, ...more },
+      builds,
+    }),
+  )
 
 test.each([
   ['production', 'production', /^production$/],

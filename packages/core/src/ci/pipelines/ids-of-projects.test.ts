@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError, Failure } from '../../base/kit/domain-error.ts'
@@ -33,13 +33,16 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const put = (project: Project, id: number, rest: object = {}) =>
-  world.perform(root, putPipelineRecord, {
-    project: project.id,
-    pipelineId: id,
-    objectAttributes: { id, status: 'success', ref: 'main' },
-    payload: '{}',
-    ...rest,
-  })
+  world.perform(
+    root,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: id,
+      objectAttributes: { id, status: 'success', ref: 'main' },
+      ...rest,
+    }),
+  )
 const build = (id: number, rest: object = {}) => ({ id, name: `j${id}`, stage: 'test', status: 'success', ...rest })
 const get = (project: Project, pipelineId: number): Promise<Pipeline> =>
   world.perform(root, getPipeline, { project: project.id, pipelineId })

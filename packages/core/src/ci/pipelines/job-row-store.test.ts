@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import type { Project } from '../../base/model/project.ts'
@@ -20,8 +20,8 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 async function put(id: number, builds: readonly object[], status = 'success') {
-  const input = { project: app.id, pipelineId: id, objectAttributes: { id, status }, payload: '{}' }
-  await world.perform(root, putPipelineRecord, { ...input, builds })
+  const input = { project: app.id, pipelineId: id, objectAttributes: { id, status } }
+  await world.perform(root, putPipelineRecord, recordInput({ ...input, builds }))
   return world.perform(root, getPipeline, { project: app.id, pipelineId: id })
 }
 const build = (id: number, rest: object = {}) => ({ id, name: `j${id}`, stage: 'test', status: 'success', ...rest })

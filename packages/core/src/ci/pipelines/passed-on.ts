@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { flag, lenient, moment, replaceInvalid, someId, text, textsUpTo } from './record-fields.ts'
+import type { MergeRequestDetails, PipelineDetails, PipelineRecord } from '@penstock/forges'
+import { storedInteger, storedMs, storedText, storedTexts, storedUrl } from './stored-values.ts'
 
 /**
  * The values of a record that the APIs do not show. Hooks pass them on, so that another service makes the
@@ -23,69 +23,34 @@ export interface PassedOn {
   readonly mergeRequest: RecordedMergeRequest | undefined
 }
 
-const MAX_URL_LENGTH = 2_048
 const MAX_STAGES = 1_000
 
-/** A URL is kept whole or not at all. A user and password in it are removed. */
-const webUrl = lenient(
-  z
-    .string()
-    .max(MAX_URL_LENGTH)
-    .transform((given) => replaceInvalid(given.trim().replace(/^(https?:\/\/)[^/?#]*@/i, '$1')))
-    .refine((given) => /^https?:\/\/\S+$/i.test(given)),
-)
-
-const mergeRequest = z.object({
-  id: someId,
-  iid: someId,
-  title: text,
-  sourceBranch: text,
-  sourceProjectId: someId,
-  targetBranch: text,
-  targetProjectId: someId,
-  state: text,
-  mergeStatus: text,
-  detailedMergeStatus: text,
-  draft: flag,
-  workInProgress: flag,
-  url: webUrl,
+export const toPassedOn = (record: PipelineRecord, { url, mergeRequest }: PipelineDetails): PassedOn => ({
+  url: storedUrl(url),
+  isRefProtected: record.protectedRef,
+  refStatusName: storedText(record.refStatusName),
+  failureReason: storedText(record.failureReason),
+  rootPipelineId: storedInteger(record.rootPipelineId),
+  updatedAtMs: storedMs(record.updatedAtNs),
+  stages: storedTexts(record.stages, MAX_STAGES),
+  listsBridges: record.bridgesListed,
+  mergeRequest: mergeRequest && toMergeRequest(mergeRequest),
 })
-export type RecordedMergeRequest = z.output<typeof mergeRequest>
 
-/** The schemas of these members in a record. */
-export const passedOnMembers = {
-  objectAttributes: {
-    url: webUrl,
-    protectedRef: flag,
-    refStatusName: text,
-    failureReason: text,
-    rootPipelineId: someId,
-    updatedAt: moment,
-    stages: textsUpTo(MAX_STAGES),
-  },
-  mergeRequest: lenient(mergeRequest),
-}
+export type RecordedMergeRequest = ReturnType<typeof toMergeRequest>
 
-interface Recorded {
-  readonly pipelineId: number
-  readonly objectAttributes: z.output<z.ZodObject<typeof passedOnMembers.objectAttributes>>
-  readonly sourcePipeline?: { readonly pipelineId?: number | undefined } | undefined
-  readonly mergeRequest?: RecordedMergeRequest | undefined
-  readonly bridges?: readonly unknown[] | undefined
-}
-
-export function toPassedOn(record: Recorded): PassedOn {
-  const { pipelineId, objectAttributes: run, sourcePipeline, mergeRequest, bridges } = record
-  const ownRoot = sourcePipeline?.pipelineId === pipelineId ? pipelineId : undefined
-  return {
-    url: run.url,
-    isRefProtected: run.protectedRef,
-    refStatusName: run.refStatusName,
-    failureReason: run.failureReason,
-    rootPipelineId: run.rootPipelineId ?? ownRoot,
-    updatedAtMs: run.updatedAt,
-    stages: run.stages ?? [],
-    listsBridges: bridges !== undefined,
-    mergeRequest,
-  }
-}
+const toMergeRequest = (given: MergeRequestDetails) => ({
+  id: storedInteger(given.id),
+  iid: storedInteger(given.iid),
+  title: storedText(given.title),
+  sourceBranch: storedText(given.sourceBranch),
+  sourceProjectId: storedInteger(given.sourceProjectId),
+  targetBranch: storedText(given.targetBranch),
+  targetProjectId: storedInteger(given.targetProjectId),
+  state: storedText(given.state),
+  mergeStatus: storedText(given.mergeStatus),
+  detailedMergeStatus: storedText(given.detailedMergeStatus),
+  draft: given.draft,
+  workInProgress: given.workInProgress,
+  url: storedUrl(given.url),
+})

@@ -157,7 +157,7 @@ async function store(
   const project = await projectToRecordIn(tx, record)
   const { head, version } = pipelineFor(record, {
     id: project.id,
-    pathWithNamespace: project.fullPath,
+    path: project.fullPath,
     webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
   })
   const former = await findRecordedVersion(tx, project, head.id)

@@ -1,17 +1,22 @@
+import { parseLossless, readPipelineHook } from '@penstock/forges'
+import { recordInput } from '@penstock/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { parseInput } from '../../base/kit/parse-input.ts'
-import { asOf, MAX_JOBS, pipelineDraftOf, putRecordInput } from './pipeline-record.ts'
+import { asOf, MAX_JOBS, toPipelineDraft } from './pipeline-record.ts'
+import { pipelineFor, preparedRecordInput } from './prepared-record.ts'
 
 const run = { id: 31, status: 'success' }
 const build = { id: 380, status: 'success' }
-const own = { id: 1, pathWithNamespace: 'ops/tools', webUrl: 'https://svc.example.test/ops/tools' }
-const read = (record: object) =>
-  pipelineDraftOf(
-    parseInput(putRecordInput, { project: 1, pipelineId: 31, objectAttributes: run, payload: '', ...record }),
-    own,
-  )
+const ownProject = { id: 1, pathWithNamespace: 'ops/tools', webUrl: 'https://svc.example.test/ops/tools' }
+const own = { ...ownProject, path: ownProject.pathWithNamespace }
+
+function read(record: object) {
+  const input = recordInput({ project: 1, pipelineId: 31, objectAttributes: run, ...record })
+  const { upstream } = pipelineFor(parseInput(preparedRecordInput, input), own).head
+  return { ...toPipelineDraft(readPipelineHook(parseLossless(input.payload))), upstream }
+}
 
 function firstProblem(work: () => unknown): unknown {
   try {
@@ -104,9 +109,8 @@ test.each<[string, object, unknown]>([
   ['a pipeline without jobs', { pipeline: {} }, 'accepted'],
   ['an id besides', { pipeline: {}, builds: [], id: 1 }, 'accepted'],
 ])('a body without object_kind that is also %s', (_, body, expected) => {
-  const payload = JSON.stringify(body)
-  expect(firstProblem(() => read({ payload }))).toEqual(expected)
-  expect(firstProblem(() => read({ payload, objectKind: 'pipeline' }))).toBe('accepted')
+  expect(firstProblem(() => read(body))).toEqual(expected)
+  expect(firstProblem(() => read({ ...body, objectKind: 'pipeline' }))).toBe('accepted')
 })
 
 test('a pipeline that names itself as its source is its own root', () => {
@@ -163,7 +167,7 @@ test('a failure reason is ignored unless the job failed', () => {
 
 describe('the upstream pipeline is read from', () => {
   test.each<[string, object, object | undefined]>([
-    ['its own project', { project: own }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
+    ['its own project', { project: ownProject }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
     ['its own project by URL', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
     ['its own project by the id in the record', { project: { id: 9 } }, { isOtherProject: false }],
     ['no named project', {}, { isOtherProject: false }],
@@ -172,8 +176,8 @@ describe('the upstream pipeline is read from', () => {
       { project: { id: 2, pathWithNamespace: 'ops/far' } },
       { isOtherProject: true, projectPath: 'ops/far' },
     ],
-    ['a bridge', { project: own, bridgeId: 301 }, { jobId: 301 }],
-    ['itself', { project: own, pipelineId: 31 }, undefined],
+    ['a bridge', { project: ownProject, bridgeId: 301 }, { jobId: 301 }],
+    ['itself', { project: ownProject, pipelineId: 31 }, undefined],
     ['an unknown pipeline', { pipelineId: undefined }, undefined],
   ])('%s', (_, more, expected) => {
     const { upstream } = read({ hookProject: { id: 9 }, sourcePipeline: { pipelineId: 30, jobId: 300, ...more } })

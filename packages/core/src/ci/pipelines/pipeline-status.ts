@@ -16,13 +16,4 @@ export const pipelineStatuses = [
 ] as const
 export type PipelineStatus = (typeof pipelineStatuses)[number]
 
-const canonical: ReadonlyMap<string, PipelineStatus> = new Map([
-  ...pipelineStatuses.map((status) => [status, status] as const),
-  ['failure', 'failed'],
-  ['cancelled', 'canceled'],
-])
-
-/** Returns the canonical word for a status in any case or spelling, and an unknown word unchanged. */
-export const canonicalStatus = (status: string): string => canonical.get(status.trim().toLowerCase()) ?? status
-
 export const isComplete = (status: string): boolean => (completeStatuses as readonly string[]).includes(status)

@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError, Failure } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
@@ -44,7 +44,6 @@ const hook = (run: object = {}, rest: object = {}) => ({
   project: project.id,
   pipelineId: 31,
   objectAttributes: { id: 31, status: 'running', ref: 'main', createdAt: at(0), ...run },
-  payload: JSON.stringify({ run }),
   ...rest,
 })
 const listener = {
@@ -52,7 +51,7 @@ const listener = {
   onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
 }
 const put = (record: object, actor: Actor = mira) =>
-  perform({ ...world.core, listeners: [listener] }, actor, putPipelineRecord, record)
+  perform({ ...world.core, listeners: [listener] }, actor, putPipelineRecord, recordInput(record))
 const get = (pipelineId = 31) => world.perform(mira, getPipeline, { project: project.id, pipelineId })
 const jobs = async (more: object = {}) => {
   const page = await world.perform(mira, listPipelineJobs, { project: project.id, pipelineId: 31, ...more })
@@ -75,7 +74,11 @@ describe('a record', () => {
       ['pipeline.created', { pipelineId: 31, status: 'running', formerStatus: undefined }],
       ['pipeline.updated', { pipelineId: 31, status: 'failed', formerStatus: 'running' }],
     ])
-    expect(events[1]).toMatchObject({ projectId: project.id, actorId: mira.id, payload: JSON.stringify({ run: done }) })
+    expect(events[1]).toMatchObject({
+      projectId: project.id,
+      actorId: mira.id,
+      payload: recordInput(hook(done)).payload,
+    })
   })
 
   test('that is not newer changes nothing', async () => {
@@ -105,19 +108,21 @@ describe('a record', () => {
       onEvent: async (_, { prepared }) => void seen.push(prepared?.get(preparing)),
     }
     const core = { ...world.core, listeners: [preparing] }
-    const record = { ...hook(), payload: 'x'.repeat(70_000) }
+    const record = hook({}, { padding: 'x'.repeat(70_000) })
     const stranger = await world.user('stranger')
-    expect(await refusal(perform(core, stranger, putPipelineRecord, record))).toMatchObject({ code: 'not_found' })
+    expect(await refusal(perform(core, stranger, putPipelineRecord, recordInput(record)))).toMatchObject({
+      code: 'not_found',
+    })
     expect(seen).toEqual([])
-    await perform(core, mira, putPipelineRecord, record)
-    await perform(core, mira, putPipelineRecord, hook({ status: 'success', finishedAt: at(9) }))
-    expect(seen).toEqual([[project.id, 70_000], 'prepared', undefined])
+    await perform(core, mira, putPipelineRecord, recordInput(record))
+    await perform(core, mira, putPipelineRecord, recordInput(hook({ status: 'success', finishedAt: at(9) })))
+    expect(seen).toEqual([[project.id, recordInput(record).payload.length], 'prepared', undefined])
   })
 
   test('is rolled back completely if a listener fails', async () => {
     const broken = { types: listener.types, onEvent: () => Promise.reject(new Error('full')) }
     const core = { ...world.core, listeners: [broken] }
-    await expect(perform(core, mira, putPipelineRecord, hook())).rejects.toThrow('full')
+    await expect(perform(core, mira, putPipelineRecord, recordInput(hook()))).rejects.toThrow('full')
     expect(await refusal(get())).toEqual({ code: 'not_found' })
   })
 

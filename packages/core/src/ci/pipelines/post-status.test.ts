@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
@@ -41,14 +41,17 @@ const post = (state: string, more: object = {}, actor = mira) =>
     ...more,
   })
 const put = (id: number, status: string, more: object = {}) =>
-  world.perform(mira, putPipelineRecord, {
-    project: project.id,
-    pipelineId: id,
-    objectAttributes: { id, status, ref: 'main', sha, createdAt: '2026-02-03 04:00:00 UTC' },
-    builds: [{ id: 7, name: 'unit', stage: 'test', status }],
-    payload: '{}',
-    ...more,
-  })
+  world.perform(
+    mira,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: id,
+      objectAttributes: { id, status, ref: 'main', sha, createdAt: '2026-02-03 04:00:00 UTC' },
+      builds: [{ id: 7, name: 'unit', stage: 'test', status }],
+      ...more,
+    }),
+  )
 const listed = async (more: object = {}) => {
   const { items } = await world.perform(mira, listCommitStatuses, { project: project.id, sha, ...more })
   return items.map(({ name, status }) => `${name} ${status}`)

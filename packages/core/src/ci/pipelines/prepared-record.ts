@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { type DeployingJob, deployingJobsOf } from './deploying-jobs.ts'
 import { type JobColumns, jobColumnsOf } from './job-columns.ts'
 import type { PipelineDraft, RecordedVariable } from './pipeline.ts'
 import {
   asOf,
-  isUpstreamElsewhere,
-  type ProjectNames,
+  type PipelineHook,
   type PutRecord,
-  pipelineDraftOf,
   putRecordInput,
-  type UpstreamNames,
-  upstreamNamesOf,
-  variablesOf,
+  readHook,
+  storedVariables,
+  toPipelineDraft,
 } from './pipeline-record.ts'
 import type { RecordVersion } from './record-version.ts'
+import { isUpstreamElsewhere, type ProjectNames, toUpstreamNames, type UpstreamNames } from './upstream-project.ts'
 
 /** A draft without its jobs, which are stored apart. */
 export type PipelineHead = Omit<PipelineDraft, 'jobs'>
@@ -30,7 +30,6 @@ export interface PreparedPipeline {
  */
 export interface PreparedRecord {
   readonly project: PutRecord['project']
-  readonly pipelineId: number
   readonly payload: string
   readonly upstreamNames: UpstreamNames
   /** The pipeline to store if the upstream pipeline belongs to the same project, or there is none. */
@@ -48,11 +47,13 @@ export interface PreparedRecord {
 }
 
 /** The input of `putPipelineRecord`: a hook, which becomes a `PreparedRecord`. */
-export const preparedRecordInput = putRecordInput.transform(prepareRecord)
+export const preparedRecordInput = putRecordInput.transform((input, context) => {
+  const hook = readHook(input, context)
+  return hook === undefined ? z.NEVER : prepareRecord(input, hook)
+})
 
-function prepareRecord(input: PutRecord): PreparedRecord {
-  const { project, pipelineId, payload } = input
-  const draft = pipelineDraftOf(input, undefined)
+function prepareRecord({ project, payload }: PutRecord, hook: PipelineHook): PreparedRecord {
+  const draft = toPipelineDraft(hook)
   const asOfMs = asOf(draft)
   const prepared = (isOtherProject: boolean): PreparedPipeline => {
     // `upstream` keeps its place among the keys, because the digest depends on it.
@@ -63,15 +64,14 @@ function prepareRecord(input: PutRecord): PreparedRecord {
   }
   return {
     project,
-    pipelineId,
     payload,
-    upstreamNames: upstreamNamesOf(input),
+    upstreamNames: toUpstreamNames(hook.record),
     withinProject: prepared(false),
     acrossProjects: draft.upstream === undefined ? undefined : prepared(true),
     jobs: draft.jobs.map(jobColumnsOf),
     deployingJobs: deployingJobsOf(draft.jobs),
     stages: [...new Set(draft.jobs.flatMap(({ stage }) => stage ?? []))],
-    variables: variablesOf(input),
+    variables: storedVariables(hook.details),
   }
 }
 

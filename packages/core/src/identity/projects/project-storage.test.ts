@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryPath, World } from '@penstock/testkit'
+import { recordInput, repositoryPath, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../base/kit/domain-error.ts'
 import type { Project } from '../../base/model/project.ts'
@@ -61,10 +61,10 @@ const addFile = (filePath: string, bytes: number, on = core) =>
 const record = (id: number, { jobs = 1, status = 'success' }) => ({
   pipelineId: id,
   objectAttributes: { id, status },
-  payload: '{}',
   builds: Array.from({ length: jobs }, (_, index) => ({ id: id * 1_000 + index, status, name: 'unit', stage: 'test' })),
 })
-const put = (id: number, given: Parameters<typeof record>[1] = {}) => run(putPipelineRecord, record(id, given))
+const put = (id: number, given: Parameters<typeof record>[1] = {}) =>
+  run(putPipelineRecord, recordInput(record(id, given)))
 
 const stored = () => findProjectStorage({ db: world.core.db.read }, project.id)
 /** Sets the counted size: null as before the first measurement, or a wrong number. */

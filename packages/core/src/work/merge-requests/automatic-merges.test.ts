@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
@@ -48,8 +48,8 @@ async function commit(branch: string, filePath: string, startBranch?: string) {
 }
 const pipeline = (status: string, { id = 31, sha = head } = {}) => {
   const objectAttributes = { id, status, ref: 'fix', sha, finishedAt: world.clock.nowMs() }
-  const record = { project: project.id, pipelineId: id, objectAttributes, builds: [], payload: '{}' }
-  return run(putPipelineRecord, record)
+  const record = { project: project.id, pipelineId: id, objectAttributes, builds: [] }
+  return run(putPipelineRecord, recordInput(record))
 }
 const one = () => ({ project: project.id, mergeRequestIid: 1 })
 const mergeLater = (more: object = {}, actor = noor) =>

@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { recordInput, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../../base/kit/domain-error.ts'
 import { accessLevels } from '../../base/model/access-level.ts'
@@ -48,14 +48,18 @@ async function commit(branch: string, filePath: string, startBranch?: string) {
   return (await run(createCommit, input)).sha
 }
 const record = (id: number, status: string, run: object, more: object = {}) =>
-  perform(core, mira, putPipelineRecord, {
-    project: project.id,
-    pipelineId: id,
-    objectAttributes: { id, status, source: 'merge_request_event', ref: 'fix', ...run },
-    builds: [],
-    payload: '{}',
-    ...more,
-  })
+  perform(
+    core,
+    mira,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: id,
+      objectAttributes: { id, status, source: 'merge_request_event', ref: 'fix', ...run },
+      builds: [],
+      ...more,
+    }),
+  )
 const first = { mergeRequest: { iid: 1, sourceBranch: 'fix', targetBranch: 'main' } }
 const one = (mergeRequestIid = 1) => ({ project: project.id, mergeRequestIid })
 const headPipeline = async (iid?: number) => (await run(getProjectMergeRequest, one(iid))).headPipeline?.id

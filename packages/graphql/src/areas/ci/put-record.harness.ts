@@ -1,5 +1,6 @@
 import { type Project, putPipelineRecord, type User } from '@penstock/core'
 import type { World } from '@penstock/testkit'
+import { recordInput } from '@penstock/testkit'
 
 /** Stores a pipeline record through the core. */
 export const putRecord = (
@@ -10,10 +11,13 @@ export const putRecord = (
   run: object = {},
   rest: object = {},
 ): Promise<unknown> =>
-  world.perform(user, putPipelineRecord, {
-    project: project.id,
-    pipelineId: id,
-    objectAttributes: { id, status: 'success', ref: 'main', ...run },
-    payload: '{}',
-    ...rest,
-  })
+  world.perform(
+    user,
+    putPipelineRecord,
+    recordInput({
+      project: project.id,
+      pipelineId: id,
+      objectAttributes: { id, status: 'success', ref: 'main', ...run },
+      ...rest,
+    }),
+  )

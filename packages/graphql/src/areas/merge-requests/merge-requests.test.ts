@@ -9,6 +9,7 @@ import {
   type User,
   updateMergeRequest,
 } from '@penstock/core'
+import { recordInput } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Answer, GraphqlServer } from '../../http/graphql-server.harness.ts'
 
@@ -40,12 +41,15 @@ const commit = async (branch: string, commitMessage: string, filePath: string, c
   return (await server.world.perform(bob, createCommit, input)).sha
 }
 const record = (pipelineId: number, ref: string, more: object = {}) =>
-  server.world.perform(root, putPipelineRecord, {
-    project: app.id,
-    pipelineId,
-    objectAttributes: { id: pipelineId, status: 'running', ref, createdAt: '2026-02-03 04:00:00 UTC', ...more },
-    payload: '{}',
-  })
+  server.world.perform(
+    root,
+    putPipelineRecord,
+    recordInput({
+      project: app.id,
+      pipelineId,
+      objectAttributes: { id: pipelineId, status: 'running', ref, createdAt: '2026-02-03 04:00:00 UTC', ...more },
+    }),
+  )
 const one = async (fields: string, as: User | undefined = alice, iid = 1) => {
   const { body } = await server.ask(`{ project(fullPath: "web/app") { mergeRequest(iid: "${iid}") { ${fields} } } }`, {
     ...(as && { as }),
