@@ -53,6 +53,33 @@ describe('delivery', () => {
     expect(server.requests[0]?.headers.authorization).toBe(sent)
   })
 
+  test('headers are sent, and flags take precedence over variables', async () => {
+    const server = await receiver()
+    const env = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=one,x-scope=all%20of%20it,Authorization=Basic%20abc',
+      PENSTOCK_EXPORT_TOKEN: 'of-the-job',
+    }
+    await penstock(['export', push, '--endpoint', server.url], { env })
+    const flags = ['--header', 'X-Team=two', '--header', 'authorization=Basic x=y']
+    await penstock(['export', push, '--endpoint', server.url, ...flags], { env })
+    expect([server.requests[0]?.headers, server.requests.at(-1)?.headers]).toMatchObject([
+      { 'x-team': 'one', 'x-scope': 'all of it', authorization: 'Bearer of-the-job' },
+      { 'x-team': 'two', 'x-scope': 'all of it', authorization: 'Basic x=y' },
+    ])
+  })
+
+  test.each([
+    [['--header', 'canary-7'], '--header number 1 must be a name and a value with = between them'],
+    [['--header', 'host=canary-7'], '--header: the header host is set by the request itself'],
+    [
+      ['--header', 'authorization=canary-7', '--token', 'canary-8'],
+      '--token and --header authorization are two credentials; use one of them',
+    ],
+  ])('refuses %j without its value', async (flags, complaint) => {
+    const { exitCode, stderr } = await penstock(['export', push, '--endpoint', 'http://127.0.0.1:9', ...flags])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `penstock: ${complaint}\n` })
+  })
+
   test('a refused token ends the run', async () => {
     const body = Buffer.from(
       encodeRpcStatus({ code: 16, message: 'token secret-1 expired', retryDelayMs: undefined }, 'protobuf'),
@@ -67,7 +94,7 @@ describe('delivery', () => {
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--token', 'secret-1'], { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(server.requests.length).toBeLessThan(20)
-    expect(outcome.stdout).toMatch(/^(?:traces|metrics|logs): HTTP 401 Unauthorized: token \[token\] expired$/m)
+    expect(outcome.stdout).toMatch(/^(?:traces|metrics|logs): HTTP 401 Unauthorized: token \[secret\] expired$/m)
     expect(outcome.stdout.trimEnd().split('\n').at(-1)).toMatch(
       /^some items were not accepted; stopped: HTTP 401 Unauthorized/,
     )

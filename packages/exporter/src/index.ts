@@ -40,6 +40,7 @@ export {
   type OtlpEndpointOptions,
   type SendOptions,
 } from './sending/otlp-endpoint.ts'
+export { parseHeaderList, type RequestHeaders, requestHeaders } from './sending/request-headers.ts'
 export { addTotals, noTotals, type SignalTotals } from './sending/signal-totals.ts'
 export { destinationOfLane, type ExportKey, parseExportKey } from './store/export-key.ts'
 export { type ExporterTables, exporterMigrations } from './store/export-tables.ts'

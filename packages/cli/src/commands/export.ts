@@ -16,7 +16,8 @@ Without --signals, SVC_OBSERVABILITY_EXPORT selects the signals: some of traces,
 empty, the export is off; if it is not set, all signals are exported.
 
 The token is read from --token, PENSTOCK_EXPORT_TOKEN or SVC_OBSERVABILITY_TOKEN; a variable is not visible in the list of
-processes. Without --endpoint, PENSTOCK_EXPORT_ENDPOINT is used.
+processes. Other credentials are headers: OTEL_EXPORTER_OTLP_HEADERS, or --header 'name=value'. Without --endpoint,
+PENSTOCK_EXPORT_ENDPOINT is used.
 
 Metrics are per-run by default: one point per pipeline. With --metrics-mode windowed or cumulative, the metrics of a run are
 merged per stream, in windows of up to 500 pipelines. Cumulative totals are stored in the --state file, which is written when

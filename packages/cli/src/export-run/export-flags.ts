@@ -1,4 +1,11 @@
-import { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry } from '@penstock/exporter'
+import {
+  DEFAULT_ATTEMPT_TIMEOUT_MS,
+  defaultExportRetry,
+  EndpointError,
+  parseHeaderList,
+  type RequestHeaders,
+  requestHeaders,
+} from '@penstock/exporter'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { exportToken, signalChoice } from '../flags/command-variables.ts'
@@ -12,6 +19,11 @@ export function addExportFlags(command: Command): Command {
   command
     .addOption(new Option('--endpoint <url>', 'OTLP/HTTP base URL; /v1/traces and so on are appended'))
     .addOption(new Option('--token <token>', 'bearer token'))
+    .addOption(
+      new Option('--header <name=value>', 'header of each request, for other credentials; repeatable').argParser(
+        (text: string, before: readonly string[] = []) => [...before, text],
+      ),
+    )
     .addOption(signalsOption(' (default: the signals in SVC_OBSERVABILITY_EXPORT, else all)'))
     .addOption(encodingOption('protobuf'))
     .addOption(
@@ -43,13 +55,53 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
   return {
     ...settings,
     endpoint,
-    token: flags.token ?? exportToken(env),
+    ...credentials(flags, env),
     signals,
     encoding: flags.encoding,
     concurrency: flags.concurrency,
     timeoutMs: flags.timeout,
     retryForMs: flags.retryFor,
     stateFile: flags.state,
+  }
+}
+
+/**
+ * Returns the token and the headers. Flags take precedence over variables; among variables, a token takes precedence over an
+ * Authorization header, which SDKs in the same job may need.
+ */
+function credentials(flags: OptionValues, env: Environment['env']): Pick<ExportSettings, 'token' | 'headers'> {
+  const given = headersOfFlags(flags.header ?? [])
+  if (flags.token && given.authorization !== undefined) {
+    throw new UsageError('--token and --header authorization are two credentials; use one of them')
+  }
+  const token: string | undefined = given.authorization === undefined ? (flags.token ?? exportToken(env)) : undefined
+  const { authorization, ...others } = { ...headersOfEnvironment(env), ...given }
+  const isUsed = authorization !== undefined && !token
+  return { token, headers: isUsed ? { ...others, authorization } : others }
+}
+
+/** Returns the headers for OTLP exporters, and for traces, metrics and logs alike. */
+function headersOfEnvironment(env: Environment['env']): RequestHeaders {
+  try {
+    return parseHeaderList(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
+  } catch (error) {
+    if (error instanceof EndpointError) throw new UsageError(`OTEL_EXPORTER_OTLP_HEADERS: ${error.message}`)
+    throw error
+  }
+}
+
+/** Reads the values of `--header`. They are not parsed by commander, whose errors would show them. */
+function headersOfFlags(texts: readonly string[]): RequestHeaders {
+  const entries = texts.map((text, index): [string, string] => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new UsageError(`--header number ${index + 1} must be a name and a value with = between them`)
+    return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+  })
+  try {
+    return requestHeaders(entries)
+  } catch (error) {
+    if (error instanceof EndpointError) throw new UsageError(`--header: ${error.message}`)
+    throw error
   }
 }
 

@@ -8,6 +8,7 @@ import {
   deliverAll,
   noTotals,
   type OtlpEndpoint,
+  type RequestHeaders,
 } from '@penstock/exporter'
 import { RecordError } from '@penstock/forges'
 import {
@@ -30,6 +31,7 @@ import { loadState, saveState } from './state-file.ts'
 export interface ExportSettings extends InputSettings {
   readonly endpoint: string
   readonly token: string | undefined
+  readonly headers: RequestHeaders
   readonly signals: readonly Signal[]
   readonly encoding: Encoding
   readonly concurrency: number
@@ -203,7 +205,7 @@ export class ExportRun {
   }
 
   #advise(signal: Signal, status: number | undefined): void {
-    const advice = refusalAdvice(status, this.#endpoint.urls[signal], this.#settings.token)
+    const advice = refusalAdvice(status, this.#endpoint.urls[signal], hasCredential(this.#settings))
     if (advice !== undefined) this.#advice.add(advice)
   }
 
@@ -214,6 +216,8 @@ export class ExportRun {
     this.#run.progress.print(`attempt ${attemptsMade} failed, next in ${wait}: ${reason}`)
   }
 }
+
+const hasCredential = ({ token, headers }: ExportSettings): boolean => Boolean(token) || Object.keys(headers).length > 0
 
 const withoutMetrics = (signals: readonly Signal[]): readonly Signal[] =>
   signals.filter((signal) => signal !== 'metrics')

@@ -22,6 +22,7 @@ export async function performExport(
     const endpoint = new OtlpEndpoint({
       url: settings.endpoint,
       token: settings.token,
+      headers: settings.headers,
       version: PRODUCT_VERSION,
       client,
       clock,

@@ -2,12 +2,12 @@
 export function refusalAdvice(
   status: number | undefined,
   { origin, pathname }: URL,
-  token: string | undefined,
+  hasCredential: boolean,
 ): string | undefined {
   if (status === 404 || status === 405) {
     return `${origin}${pathname} does not accept requests; set --endpoint to the base URL of an OTLP/HTTP endpoint`
   }
-  if (status === 401 && !token) {
+  if (status === 401 && !hasCredential) {
     return 'no token was given; pass the token of the receiver with --token or PENSTOCK_EXPORT_TOKEN'
   }
   return undefined

@@ -81,14 +81,17 @@ export class Exporting {
 /** Returns the lookup of the current destination of a record. */
 function destinations(
   core: Core,
-  { endpoint, encoding, sources }: ExportConfig,
+  { endpoint, headers, encoding, sources }: ExportConfig,
   ownGateway: string,
 ): ExporterOptions['resolveDestination'] {
-  const instance = { url: endpoint ?? ownGateway, encoding }
+  const instance = { url: endpoint ?? ownGateway, headers, encoding }
   return async (scope, record) => {
     const projectId = projectIdOf(scope)
     if (projectId === undefined) return sourceDestination(sources, scope, instance)
     const found = await findExportToken(core, projectId, record)
-    return typeof found === 'string' ? found : { ...instance, ...found }
+    if (typeof found === 'string') return found
+    // The token of a project replaces the credential of the installation.
+    const { authorization: _, ...others } = headers ?? {}
+    return { ...instance, ...found, headers: found.token === undefined ? headers : others }
   }
 }

@@ -6,6 +6,7 @@ import {
   type ExportLimits,
   findSource,
   isDurable,
+  type RequestHeaders,
   readSources,
   type Sources,
   SourcesError,
@@ -21,6 +22,8 @@ import { type SettingName, type Settings, settingTable } from './setting-table.t
 export interface ExportConfig {
   /** Undefined: the gateway of this installation. */
   readonly endpoint: string | undefined
+  /** Sent to that endpoint. */
+  readonly headers: RequestHeaders | undefined
   readonly encoding: Encoding
   readonly sources: Sources
   readonly limits: ExportLimits
@@ -44,6 +47,7 @@ export function exportConfig(settings: Settings): ExportConfig {
   )
   return {
     endpoint: settings['exporter.endpoint'],
+    headers: settings['exporter.headers'],
     encoding: settings['exporter.encoding'],
     sources,
     limits: limitsOf(settings),

@@ -1,6 +1,6 @@
 import { defaultExportLimits } from '@penstock/exporter'
 import { row } from './setting-row.ts'
-import { choice, integer, jsonObject, text, url } from './setting-shapes.ts'
+import { choice, headerList, integer, jsonObject, text, url } from './setting-shapes.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -13,6 +13,13 @@ export const exporterSettingRows = {
     url('http', 'https'),
     undefined,
     'OTLP/HTTP base URL to which finished pipelines of the core are exported. Unset: the first address of `gateway.http`.',
+  ),
+  'exporter.headers': row(
+    'PENSTOCK_EXPORT_HEADERS',
+    headerList,
+    undefined,
+    'Headers of export requests to that address, as `name=value,name=value` with percent-encoded values, for receivers whose credential is not a bearer token. The token of a project replaces `authorization`.',
+    { secret: true },
   ),
   'exporter.resourceServiceName': row(
     'PENSTOCK_EXPORT_RESOURCE_SERVICE_NAME',

@@ -1,3 +1,4 @@
+import { EndpointError, parseHeaderList, type RequestHeaders } from '@penstock/exporter'
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
 import { parseSmtpUrl, type SmtpServer } from '@penstock/mail'
 import { type ClickHouseAddress, parseClickHouseUrl } from '@penstock/observe'
@@ -44,6 +45,19 @@ export const clickHouseUrl: Shape<ClickHouseAddress> = {
 export const smtpUrl: Shape<SmtpServer> = {
   form: 'smtp:// or smtps:// with a host, and nothing after the port',
   parse: parseSmtpUrl,
+}
+
+/** Contains credentials, so error messages never show the value. */
+export const headerList: Shape<RequestHeaders> = {
+  form: 'name=value,name=value with percent-encoded values, and without headers that the request sets itself',
+  parse(value) {
+    try {
+      return parseHeaderList(value)
+    } catch (error) {
+      if (error instanceof EndpointError) return undefined
+      throw error
+    }
+  },
 }
 
 export const mailAddress: Shape<string> = {

@@ -50,6 +50,22 @@ test('a source without an endpoint exports to that of the instance, with its own
   expect(sourceDestination(sources, 'source:b', instance)).toEqual({ ...instance, token: undefined })
 })
 
+test('headers of the installation go to its endpoint alone, and headers of a source replace them', () => {
+  const headers = { 'x-key': 'canary' }
+  const withHeaders = { ...instance, headers }
+  const sources = readSources({
+    plain: { secretToken, signals },
+    own: { secretToken, signals, headers: { 'X-Key': 'mine' } },
+    elsewhere: { secretToken, signals, endpoint: 'https://other.example' },
+    token: { secretToken, signals, token: 'psin_1' },
+  })
+  const sent = (name: string) => sourceDestination(sources, `source:${name}`, withHeaders)
+  expect(sent('plain')).toMatchObject({ headers })
+  expect(sent('own')).toMatchObject({ headers: { 'x-key': 'mine' } })
+  expect(sent('elsewhere')).toMatchObject({ headers: undefined })
+  expect(sent('token')).toMatchObject({ headers: undefined, token: 'psin_1' })
+})
+
 test('returns the reason for a scope without a source', () => {
   const sources = readSources({ a: { secretToken, signals } })
   expect(sourceDestination(sources, 'source:gone', instance)).toBe('the settings do not contain source:gone any more')
@@ -67,6 +83,16 @@ test.each([
     'an unknown signal',
     { secretToken, signals: ['spans'] },
     'source a: signals[0] must be one of traces, metrics, logs',
+  ],
+  [
+    'a wrong header',
+    { secretToken, signals, headers: { host: 'x' } },
+    'source a: headers: the header host is set by the request itself',
+  ],
+  [
+    'two credentials',
+    { secretToken, signals, token: 'psin_1', headers: { Authorization: 'Basic x' } },
+    'source a: a token and the header authorization are set; use one of them',
   ],
   ['an unknown key', { secretToken, signals, tokn: 'x' }, 'source a: unknown key "tokn"'],
   ['a short secret', { secretToken: '1234567', signals }, 'source a: secretToken must have at least 8 characters'],

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { isDurable } from '../options/durable-options.ts'
 import type { Destination } from '../sending/destination.ts'
 import { EndpointError, signalUrls } from '../sending/endpoint-url.ts'
+import { type RequestHeaders, requestHeaders } from '../sending/request-headers.ts'
 
 /** A forge outside the core that sends its pipeline and job hooks here. */
 export interface Source {
@@ -17,6 +18,8 @@ export interface Source {
   readonly endpoint: string | undefined
   /** Sent to the endpoint as a bearer token. */
   readonly token: string | undefined
+  /** Sent to the endpoint besides the token. */
+  readonly headers: RequestHeaders | undefined
   /** Default: `exporter.encoding`. */
   readonly encoding: Encoding | undefined
   /** At least one, in listing order. */
@@ -103,16 +106,27 @@ function validateOption(name: string, value: unknown): string | undefined {
   }
 }
 
-const endpoint = z.string().transform((text, context) => {
-  try {
+const endpoint = z.string().transform((text, context) =>
+  orIssue(context, () => {
     signalUrls(text)
     return text
+  }),
+)
+
+const headers = z
+  .record(z.string(), z.string())
+  .transform((given, context) => orIssue(context, () => requestHeaders(Object.entries(given))))
+
+/** Returns the result of `read`, or adds an issue with its error message. */
+function orIssue<Result>(context: z.RefinementCtx, read: () => Result): Result {
+  try {
+    return read()
   } catch (error) {
     if (!(error instanceof EndpointError)) throw error
     context.addIssue(error.message)
     return z.NEVER
   }
-})
+}
 
 const sourceSchema = z.strictObject({
   forge: z.enum(forgeNames).default('gitlab'),
@@ -123,6 +137,7 @@ const sourceSchema = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks')
     .optional(),
+  headers: headers.optional(),
   signals: z.array(z.enum(signalNames)).min(1),
   options: convertOptions.default({}),
   instanceId: z.string().trim().min(1).optional(),
@@ -135,10 +150,13 @@ const sourceSchema = z.strictObject({
  */
 function validateCombinations(given: unknown): string[] {
   if (!isObject(given)) return []
-  const { secretToken, signingToken, instanceId, options } = given
+  const { secretToken, signingToken, instanceId, options, token, headers: own } = given
   const lacksCredential = secretToken === undefined && signingToken === undefined
   const hasTwoIds = instanceId !== undefined && isObject(options) && options.instanceId !== undefined
+  const hasTwoTokens =
+    token !== undefined && isObject(own) && Object.keys(own).some((name) => /^authorization$/i.test(name))
   return [
+    ...(hasTwoTokens ? ['a token and the header authorization are set; use one of them'] : []),
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
     ...(hasTwoIds ? ['instanceId is set twice: beside the options and among them'] : []),
   ]
@@ -191,6 +209,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
     },
     endpoint: given.endpoint,
     token: given.token,
+    headers: given.headers,
     encoding: given.encoding,
     signals: signalNames.filter((signal) => signals.includes(signal)),
     options: instanceId === undefined ? options : { ...options, instanceId },
@@ -259,10 +278,12 @@ export function findUnconfiguredSource(sources: Sources, destination: string): s
 export function sourceDestination(
   sources: Sources,
   scope: string,
-  instance: Pick<Destination, 'url' | 'encoding'>,
+  instance: Pick<Destination, 'url' | 'encoding' | 'headers'>,
 ): Destination | string {
   const source = findSource(sources, scope)
   if (source === undefined) return `the settings do not contain ${scope} any more`
   const { endpoint: url = instance.url, encoding = instance.encoding, token } = source
-  return { url, encoding, token }
+  // The headers of the installation are credentials of its endpoint, and of no other.
+  const ofInstance = source.endpoint === undefined && token === undefined ? instance.headers : undefined
+  return { url, encoding, token, headers: source.headers ?? ofInstance }
 }

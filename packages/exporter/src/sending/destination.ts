@@ -1,4 +1,5 @@
 import type { Encoding } from '@penstock/otlp'
+import type { RequestHeaders } from './request-headers.ts'
 
 /** The endpoint that a record is sent to, looked up at the time of sending. */
 export interface Destination {
@@ -6,5 +7,7 @@ export interface Destination {
   readonly url: string
   /** Sent as a bearer token. */
   readonly token: string | undefined
+  /** Sent besides the token. */
+  readonly headers?: RequestHeaders | undefined
   readonly encoding: Encoding
 }

@@ -199,3 +199,17 @@ test('never shows the token, however often a server repeats it', async () => {
   expect(inspect(seen, { depth: null, showHidden: true })).not.toContain('CANARY')
   expect(JSON.stringify(seen)).not.toContain('CANARY')
 })
+
+test('sends headers besides those of OTLP, and shows none of their values', async () => {
+  const headers = { 'x-api-key': 'KEY-CANARY', authorization: 'Basic BASIC-CANARY', 'user-agent': 'mine' }
+  const refusal = { status: 403, headers: { 'content-type': 'text/plain' }, body: 'no KEY-CANARY, no BASIC-CANARY' }
+  const { server, endpoint } = await setUp([{ play: 'reply', ...refusal }], { headers, token: undefined })
+  const { outcome } = await endpoint.sendChunk(chunk)
+  expect(server.requests[0]?.headers).toMatchObject({ ...headers, 'content-type': 'application/x-protobuf' })
+  expect(inspect([outcome, endpoint], { depth: 5 })).not.toContain('CANARY')
+  expect(outcome).toMatchObject({ kind: 'dead', reason: 'HTTP 403 Forbidden: no [secret], no [secret]' })
+})
+
+test('a token and an Authorization header exclude each other', async () => {
+  await expect(setUp([], { headers: { authorization: 'Basic x' } })).rejects.toThrow(EndpointError)
+})

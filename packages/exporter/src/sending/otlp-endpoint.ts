@@ -15,12 +15,15 @@ import { contentTypes, type EncodedChunk, type Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import { EndpointError, signalUrls } from './endpoint-url.ts'
 import { outcomeOfExport } from './otlp-response.ts'
+import { type RequestHeaders, secretsIn } from './request-headers.ts'
 
 export interface OtlpEndpointOptions {
   /** The OTLP/HTTP base URL, to which `/v1/traces` and the like are appended. */
   readonly url: string
   /** Sent as a bearer token; '' or absent: no Authorization header. */
   readonly token?: string | undefined
+  /** Sent with each request. One of them may be `authorization` if there is no token. */
+  readonly headers?: RequestHeaders | undefined
   /** The version of this product, for the `User-Agent` header. */
   readonly version: string
   readonly client: HttpClient
@@ -61,17 +64,23 @@ const gzipped = promisify(gzip)
 /** An OTLP/HTTP receiver, with the credential and the retry policy for it. */
 export class OtlpEndpoint {
   readonly urls: Readonly<Record<Signal, URL>>
-  readonly #token: string | undefined
-  readonly #userAgent: string
+  readonly #ownHeaders: RequestHeaders
+  readonly #secrets: readonly string[]
   readonly #gzip: boolean
   readonly #client: HttpClient
   readonly #retry: Pick<RetryContext, 'policy' | 'attemptTimeoutMs' | 'clock' | 'random'>
 
-  /** @throws EndpointError if the URL or the token is invalid */
+  /** @throws EndpointError if the URL or the token is invalid, or if there are a token and an Authorization header */
   constructor(options: OtlpEndpointOptions) {
     this.urls = signalUrls(options.url)
-    this.#token = requireToken(options.token)
-    this.#userAgent = `penstock/${options.version}`
+    const token = requireToken(options.token)
+    const { headers = {} } = options
+    if (token !== undefined && headers.authorization !== undefined) {
+      throw new EndpointError('a token and the header authorization are set; use one of them')
+    }
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    this.#ownHeaders = { 'user-agent': `penstock/${options.version}`, ...headers, ...authorization }
+    this.#secrets = secretsIn({ ...headers, ...authorization })
     this.#gzip = options.gzip ?? true
     this.#client = options.client
     this.#retry = {
@@ -120,16 +129,15 @@ export class OtlpEndpoint {
     const result = await this.#client.send({ ...request, timeoutMs }, signal)
     if (result.kind === 'failure') return { outcome: outcomeFromFailure(result), status: undefined }
     const nowMs = this.#retry.clock.nowMs()
-    const outcome = outcomeOfExport(result, { signal: name, encoding, token: this.#token, nowMs })
+    const outcome = outcomeOfExport(result, { signal: name, encoding, secrets: this.#secrets, nowMs })
     return { outcome, status: result.status }
   }
 
   #headers(chunk: EncodedChunk, compressed: boolean): Readonly<Record<string, string>> {
     return {
-      'user-agent': this.#userAgent,
+      ...this.#ownHeaders,
       'content-type': contentTypes[chunk.encoding],
       ...(compressed && { 'content-encoding': 'gzip' }),
-      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
     }
   }
 }

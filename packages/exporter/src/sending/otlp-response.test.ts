@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ExportContext, outcomeOfExport } from './otlp-response.ts'
 
-const context: ExportContext = { signal: 'traces', encoding: 'protobuf', token: 'CANARY', nowMs: 0 }
+const context: ExportContext = { signal: 'traces', encoding: 'protobuf', secrets: ['CANARY'], nowMs: 0 }
 
 function reply(status: number, body: string | Uint8Array = '', headers: Record<string, string> = {}): HttpReply {
   return { kind: 'reply', status, headers, body: Buffer.from(body), truncated: false }
@@ -82,7 +82,7 @@ describe('refusal', () => {
     ['garbage', reply(500, 'garbage', json), 'HTTP 500 Internal Server Error'],
     ['nothing', reply(599), 'HTTP 599'],
     ['several lines', reply(400, '{"message":"a\\nb\\u001b[31m"}', json), 'HTTP 400 Bad Request: a b [31m'],
-    ['our token', reply(400, '{"message":"bad token CANARY!"}', json), 'HTTP 400 Bad Request: bad token [token]!'],
+    ['our token', reply(400, '{"message":"bad token CANARY!"}', json), 'HTTP 400 Bad Request: bad token [secret]!'],
   ])('returns the reason of %s', (_, refused, reason) => {
     expect(outcomeOfExport(refused, context)).toEqual({ kind: 'dead', reason, authentication: false })
   })

@@ -14,8 +14,8 @@ export interface ExportContext {
   readonly signal: Signal
   /** The encoding of the request, used for a reply without a content type. */
   readonly encoding: Encoding
-  /** The token of the request. Some servers quote it in their refusals, so it is removed from messages. */
-  readonly token: string | undefined
+  /** The credentials of the request, longest first. Some servers quote them in their refusals, so they are removed from messages. */
+  readonly secrets: readonly string[]
   readonly nowMs: number
 }
 
@@ -30,7 +30,7 @@ export function outcomeOfExport(reply: HttpReply, context: ExportContext): Outco
     toOutcomeKind(reply.status) === 'delivered'
       ? partialSuccess(reply, context)
       : { rejectedItems: 0, message: refusal(reply, context) }
-  return outcomeFromReply(reply, { rejectedItems, message: sanitize(message, context.token) }, context.nowMs)
+  return outcomeFromReply(reply, { rejectedItems, message: sanitize(message, context.secrets) }, context.nowMs)
 }
 
 type Detail = Pick<Delivered, 'rejectedItems' | 'message'>
@@ -95,6 +95,5 @@ function mediaTypeOf(reply: HttpReply): string {
   return type.trim().toLowerCase()
 }
 
-function sanitize(message: string, token: string | undefined): string {
-  return oneLine(token === undefined ? message : message.replaceAll(token, '[token]'))
-}
+const sanitize = (message: string, secrets: readonly string[]): string =>
+  oneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), message))
