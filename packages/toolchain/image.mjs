@@ -16,6 +16,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { keepModule, moduleInPackage, toCachedModule } from './compiled-sqlite.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
@@ -34,7 +35,6 @@ const headersVersion = '24.18.0'
 const user = { name: 'penstock', id: 65532 }
 const dataDir = '/var/lib/penstock'
 const quietInstall = ['install', '--no-audit', '--no-fund', '--prefer-offline']
-const sqliteFile = 'build/Release/better_sqlite3.node'
 /** The directories of the Debian packages that no program in the image reads. */
 const unread = ['man', 'locale', 'lintian', 'bug', 'info'].map((name) => `usr/share/${name}`)
 
@@ -148,7 +148,7 @@ function applicationLayer(node, tarball) {
   for (const part of ['deps', 'src']) rmSync(join(sqlite, part), { recursive: true, force: true })
   cpSync(
     compiledSqlite(node, JSON.parse(readFileSync(join(sqlite, 'package.json'), 'utf8')).version),
-    join(sqlite, sqliteFile),
+    join(sqlite, moduleInPackage),
   )
   writeFileSync(join(home, 'node_modules/penstock/dist/bundle/installation.txt'), 'image\n')
   mkdirSync(join(directory, 'usr/local/bin'), { recursive: true })
@@ -167,14 +167,14 @@ function applicationLayer(node, tarball) {
 
 /** Returns the native module of better-sqlite3 for the Node of the image. It is compiled once into the cache. */
 function compiledSqlite(node, sqliteVersion) {
-  const cached = join(cacheRoot, `better-sqlite3-${sqliteVersion}-node-${headersVersion}.node`)
+  const cached = toCachedModule(sqliteVersion, headersVersion)
   if (existsSync(cached)) return cached
   const directory = join(work, 'sqlite')
   mkdirSync(directory)
   const path = `${join(node, 'bin')}:${process.env.PATH}`
   const env = { ...process.env, PATH: path, npm_config_nodedir: npmNode(headersVersion) }
   run('npm', [...quietInstall, `better-sqlite3@${sqliteVersion}`], { cwd: directory, env })
-  renameOver(join(directory, 'node_modules/better-sqlite3', sqliteFile), cached)
+  keepModule(join(directory, 'node_modules/better-sqlite3', moduleInPackage), cached)
   return cached
 }
 

@@ -5,10 +5,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { keepModule, moduleInPackage, toCachedModule } from './compiled-sqlite.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
@@ -59,8 +60,19 @@ function installDependencies() {
 /** Builds better-sqlite3 if it cannot be used, for example because it was compiled for another Node. */
 async function ensureDatabaseModule() {
   if (databaseModuleWorks()) return
-  console.log('Building better-sqlite3 for this Node …')
   const older = headersWithoutCleanupHook[major]
+  const directory = join(root, 'node_modules/better-sqlite3')
+  const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+  const cached = toCachedModule(version, older ?? process.versions.node)
+  const compiled = join(directory, moduleInPackage)
+  if (existsSync(cached)) {
+    mkdirSync(dirname(compiled), { recursive: true })
+    // The file may be a link that other checkouts share.
+    rmSync(compiled, { force: true })
+    copyFileSync(cached, compiled)
+    if (databaseModuleWorks()) return
+  }
+  console.log('Building better-sqlite3 for this Node …')
   const headers =
     older === undefined
       ? (headersOfRunningNode() ?? downloadedHeaders(process.versions.node))
@@ -70,6 +82,11 @@ async function ensureDatabaseModule() {
     fail(
       'better-sqlite3 does not work: install a C++ compiler, make and Python 3, because no prebuilt binary is available.',
     )
+  }
+  try {
+    keepModule(compiled, cached)
+  } catch (error) {
+    console.log(`The next set-up builds better-sqlite3 again: ${error.message}`)
   }
 }
 
