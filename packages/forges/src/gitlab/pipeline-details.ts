@@ -11,9 +11,9 @@ import {
   sections,
   text,
 } from '../body/fields.ts'
+import { url } from '../body/url.ts'
 import type { JobDetails, MergeRequestDetails, PipelineDetails, PipelineVariable } from '../record/pipeline-details.ts'
 import type { RunId } from '../record/run-id.ts'
-import { url } from './web-url.ts'
 
 /** Reads the fields of a pipeline hook that are not part of its record. */
 export function readPipelineDetails(hook: Fields): PipelineDetails {
