@@ -5,6 +5,7 @@ import { insertAuditEvent } from '../operations/audit-event.ts'
 import type { OperationContext, Role } from '../operations/operation-context.ts'
 import { instant, parseInput, requireFuture, singleLine } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'
+import { writeOnce } from '../operations/write-once.ts'
 import { KeyedHash } from '../secrets/keyed-hash.ts'
 import { newSecretText } from '../secrets/token-format.ts'
 import {
@@ -53,7 +54,7 @@ export async function createApiKey(context: OperationContext, body: unknown): Pr
   requireFuture('expires_at', input.expires_at, nowMs)
   const { id, text } = newSecretText('api_key', context.randomBytes)
   const hash = new KeyedHash(context.peppers)
-  const row = await context.db.write(async (tx) => {
+  const row = await writeOnce(context, id, async (tx) => {
     if ((await countApiKeys(tx)) >= MAX_API_KEYS) {
       throw new ApiError('api_key_limit_reached', `There may be at most ${MAX_API_KEYS} API keys; revoke some.`, {
         limit: MAX_API_KEYS,

@@ -64,7 +64,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       },
     },
     async handle(request, context) {
-      const outcome = await createOnce(context, request, 'api_keys', (inside) => createApiKey(inside, request.body))
+      const outcome = await createOnce(context, request, (inside) => createApiKey(inside, request.body))
       if ('created' in outcome) return { status: 201, json: outcome.created }
       return await replay(context, outcome.alreadyId)
     },

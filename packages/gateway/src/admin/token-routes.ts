@@ -265,7 +265,7 @@ async function replyCreatedOnce(
   context: ManagementContext,
   create: (inside: OperationContext) => Promise<TokenJson>,
 ): Promise<Reply> {
-  const outcome = await createOnce(context, request, 'ingest_tokens', create)
+  const outcome = await createOnce(context, request, create)
   return 'created' in outcome ? createdReply(outcome.created) : await replay(context, outcome.alreadyId)
 }
 

@@ -27,6 +27,8 @@ export interface OperationContext {
   /** The address of the caller, for the audit log. */
   readonly source: string | undefined
   readonly requestId: string | undefined
+  /** Identifies the request among those of the caller, if it must not create twice. */
+  readonly idempotencyKey?: string
   readonly rules: ManagementRules
   /** Notifies the data paths of a committed change and waits until they run it, at most 2 s (T-13). */
   readonly propagate: () => Promise<Propagation>

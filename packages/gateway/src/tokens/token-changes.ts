@@ -6,6 +6,7 @@ import { requireIfMatch } from '../operations/if-match.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { parseInput, requireFuture } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'
+import { writeOnce } from '../operations/write-once.ts'
 import { newSecretText } from '../secrets/token-format.ts'
 import { bumpEpoch, getEnforcement } from '../store/enforcement-store.ts'
 import type { GatewayTables } from '../store/tables.ts'
@@ -94,7 +95,7 @@ export async function rotateToken(
   requireFuture('expires_at', input.expires_at, nowMs)
   const secret = newSecretText('ingest', context.randomBytes)
   const overlapEndMs = nowMs + input.overlap_seconds * 1_000
-  const { row, old } = await context.db.write(async (tx) => {
+  const { row, old } = await writeOnce(context, secret.id, async (tx) => {
     const old = await getTokenRow(tx, id)
     await requireTokenCapacity(tx, context)
     const { position, ...identity } = old

@@ -4,6 +4,7 @@ import { fromCursor, toCursor } from '../operations/cursor.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { inputError, parseInput, requireFuture } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'
+import { writeOnce } from '../operations/write-once.ts'
 import { KeyedHash } from '../secrets/keyed-hash.ts'
 import { newSecretText, randomBase62 } from '../secrets/token-format.ts'
 import { bumpEpoch } from '../store/enforcement-store.ts'
@@ -36,7 +37,7 @@ export async function createToken(context: OperationContext, body: unknown): Pro
   const input = parseInput(createTokenInput, body)
   requireFuture('expires_at', input.expires_at, nowMs)
   const { id, text } = newSecretText('ingest', context.randomBytes)
-  const { row, warnings } = await context.db.write(async (tx) => {
+  const { row, warnings } = await writeOnce(context, id, async (tx) => {
     await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
     const row = await insertToken(tx, {
@@ -63,7 +64,7 @@ export async function importToken(context: OperationContext, body: unknown): Pro
   requireFuture('expires_at', input.expires_at, nowMs)
   const id = randomBase62(12, context.randomBytes)
   const macs = new KeyedHash(context.peppers).allMacs(token)
-  const { row, warnings } = await context.db.write(async (tx) => {
+  const { row, warnings } = await writeOnce(context, id, async (tx) => {
     if (await findTokenRowByMac(tx, macs)) throw inputError([{ field: 'token', problem: 'already_known' }])
     await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
