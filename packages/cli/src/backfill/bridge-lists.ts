@@ -1,4 +1,4 @@
-import type { Item } from './forge.ts'
+import type { Item } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 
 /** The lists that contain the bridges of a pipeline, newest name first. */

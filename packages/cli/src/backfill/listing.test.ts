@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Page } from './forge.ts'
+import type { Page } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 import { listAll, listAscending } from './listing.ts'
 

@@ -1,8 +1,8 @@
 import { formatCount } from '../text/wording.ts'
-import type { Forge, Item, Page } from './forge.ts'
+import type { ForgeClient, Item, Page } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 
-type Query = Parameters<Forge['page']>[1]
+type Query = Parameters<ForgeClient['page']>[1]
 
 /**
  * The number of consecutive pages without any new item after which the list is treated as endless. Insertions can shift
@@ -11,7 +11,7 @@ type Query = Parameters<Forge['page']>[1]
 const MAX_STALE_PAGES = 3
 
 interface ListOptions {
-  readonly forge: Pick<Forge, 'page'>
+  readonly forge: Pick<ForgeClient, 'page'>
   readonly path: string
   readonly query: Query
   /** The maximum number of items. A longer list is an error. */

@@ -16,7 +16,7 @@ import type { Progress } from '../records/progress.ts'
 import type { RecordSource } from '../records/record-run.ts'
 import { formatCount } from '../text/wording.ts'
 import { BridgeLists, unlessMissing } from './bridge-lists.ts'
-import type { Forge, Item } from './forge.ts'
+import type { ForgeClient, Item } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 import type { Journal } from './journal.ts'
 import { listAll, listAscending } from './listing.ts'
@@ -32,7 +32,7 @@ export interface PipelineFilter {
 }
 
 interface ProjectSourceOptions {
-  readonly forge: Forge
+  readonly forge: ForgeClient
   /** The project as the forge returns it. */
   readonly project: JsonObject
   readonly journal: Journal

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { type JsonObject, Lineage, toId } from '@penstock/forges'
+import { forges, type JsonObject, Lineage, toId } from '@penstock/forges'
 import { jsonLog, type Log } from '@penstock/runtime'
 import type { ExportSettings } from '../export-run/export-run.ts'
 import { performExport } from '../export-run/perform-export.ts'
@@ -10,7 +10,7 @@ import { prepareDataDirectory } from '../process/data-directory.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import { RecordRun } from '../records/record-run.ts'
 import { printable } from '../text/wording.ts'
-import { apiUrl, Forge } from './forge.ts'
+import { apiUrl, ForgeClient } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 import { Journal, type JournalSubject } from './journal.ts'
 import { type PipelineFilter, ProjectSource } from './project-source.ts'
@@ -28,6 +28,8 @@ export interface BackfillSettings {
   readonly delivery: ExportSettings
 }
 
+/** Only the API of GitLab is listed so far. */
+const { restApi } = forges.gitlab
 /** The maximum number of printed notices, such as waits. */
 const NOTICES = 20
 /** The number of connections: four pipelines are read concurrently, each with three requests. */
@@ -58,7 +60,11 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
   let exitCode: number = exitCodes.incomplete
   try {
     exitCode = await performExport(delivery, environment, async ({ endpoint, stops }) => {
-      const forge = newForge(settings, environment, { client, stop: AbortSignal.any([stops.all, end.signal]), notices })
+      const forge = newForgeClient(settings, environment, {
+        client,
+        stop: AbortSignal.any([stops.all, end.signal]),
+        notices,
+      })
       const projects = await projectsOf(forge, settings.projects)
       const lineage = new Lineage()
       for (const project of projects) {
@@ -116,16 +122,17 @@ class Notices {
   }
 }
 
-function newForge(
+function newForgeClient(
   { from, privateToken, delivery }: BackfillSettings,
   { clock, random, signal }: Environment,
   { client, stop, notices }: { readonly client: HttpClient; readonly stop: AbortSignal; readonly notices: Notices },
-): Forge {
+): ForgeClient {
   const anyStop = AbortSignal.any([signal, stop])
   // Each running or waiting request adds a listener. Without this, Node would report more than ten as a leak.
   setMaxListeners(8 * CONNECTIONS, anyStop)
-  return new Forge({
-    url: apiUrl(from),
+  return new ForgeClient({
+    api: restApi,
+    url: apiUrl(from, restApi),
     token: privateToken,
     client,
     maxReplyBytes: delivery.maxDocumentBytes,
@@ -138,7 +145,7 @@ function newForge(
 }
 
 /** Returns each project once, even if it was named by id and by path. */
-async function projectsOf(forge: Forge, names: readonly string[]): Promise<JsonObject[]> {
+async function projectsOf(forge: ForgeClient, names: readonly string[]): Promise<JsonObject[]> {
   const byId = new Map<bigint, JsonObject>()
   for (const name of names) {
     const path = `/projects/${encodeURIComponent(name)}`
@@ -156,7 +163,7 @@ function openJournal(
   project: JsonObject,
   endpoint: string,
 ): Journal {
-  const subject = { from: apiUrl(from).href, project: String(toId(project.id)), endpoint }
+  const subject = { from: apiUrl(from, restApi).href, project: String(toId(project.id)), endpoint }
   if (stateFile !== undefined) return Journal.open(stateFile, subject)
   prepareDataDirectory(dataDir, log)
   return Journal.open(join(dataDir, fileName(subject)), subject)

@@ -6,6 +6,7 @@ import type { PipelineRecord } from '../record/pipeline-record.ts'
 import type { OtherHookError } from '../record/record-error.ts'
 import type { RunningJob } from '../record/running-job.ts'
 import type { HookRules } from './hook-rules.ts'
+import type { RestApi } from './rest-api.ts'
 
 /** Everything that is known about one forge. A forge is a folder beside this one with a value of this type, and a row in `forges.ts`. */
 export interface Forge {
@@ -18,6 +19,8 @@ export interface Forge {
   /** Returns the error for a hook about another event; `undefined` for other bodies. */
   readonly otherHook: (values: JsonObject) => OtherHookError | undefined
   readonly hooks: HookRules
+  /** Present if pipelines of the past can be listed. */
+  readonly restApi?: RestApi
   /**
    * Reads the variables of a running job's environment.
    *
