@@ -12,6 +12,7 @@ import { pipelineAttributes } from '../converter/dist/attributes/pipeline-attrib
 import { pointAttributes } from '../converter/dist/attributes/point-attributes.js'
 import { resourceAttributes } from '../converter/dist/attributes/resource-attributes.js'
 import { stageAttributes } from '../converter/dist/attributes/stage-attributes.js'
+import { stepAttributes } from '../converter/dist/attributes/step-attributes.js'
 import { boundsProfiles } from '../converter/dist/base/bounds.js'
 import { optionTable, profiles } from '../converter/dist/base/options.js'
 import {
@@ -24,6 +25,7 @@ import { MAX_ARRAY_ELEMENTS, MAX_NAME_BYTES, MAX_VALUE_BYTES } from '../converte
 import { PRODUCT_VERSION } from '../converter/dist/base/version.js'
 import { severityByStatus } from '../converter/dist/logs/severity.js'
 import { metricTable } from '../converter/dist/metrics/metric-table.js'
+import { MAX_STEPS } from '../converter/dist/run/steps.js'
 import { statusByAlias } from '../forges/dist/gitlab/status-words.js'
 import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
@@ -132,6 +134,13 @@ ${attributes(linkAttributes)}
 
 ${attributes(stageAttributes)}
 
+## Step spans
+
+A job whose source lists its steps has a span \`step: {name}\` for each, up to ${MAX_STEPS.toLocaleString('en')}, unless option \`steps\` is \`false\`. A step without a time has
+none; a step that never ran has one without length, within its job.
+
+${attributes(stepAttributes)}
+
 ## Metrics
 
 ${table(
@@ -190,6 +199,10 @@ pipeline without any time gets the time of its receipt.
   Only the last attempt counts in \`pipeline.jobs_total\` and \`cicd.pipeline.run.errors\`.
 - \`error.type\` is the failure reason of the pipeline, else \`config_error\` if it has \`yaml_errors\`, else the reason of the job
   that failed first, else \`_OTHER\`.
+- Forges that count the attempts of a run give each attempt a trace, which has a link to the attempt before. It starts at the
+  \`started_at\` of the attempt, and ends with its last job, at the latest at \`updated_at\`.
+- If a forge other than GitLab tells no duration, that of a job is the time from its start to its end, and that of a run the time
+  in which at least one job ran.
 - A pipeline that another project started is the root of its own trace, which has a link to the other trace (option \`multiProject\`).
 
 [real-payloads.md](../evidence/real-payloads.md) lists payloads of other projects that were compared with this page field by field.

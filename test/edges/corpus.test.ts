@@ -17,7 +17,10 @@ import { pipelineAttributes } from '../../packages/converter/src/attributes/pipe
 import { pointAttributes } from '../../packages/converter/src/attributes/point-attributes.ts'
 import { resourceAttributes } from '../../packages/converter/src/attributes/resource-attributes.ts'
 import { stageAttributes } from '../../packages/converter/src/attributes/stage-attributes.ts'
+import { stepAttributes } from '../../packages/converter/src/attributes/step-attributes.ts'
 import { vendorKey } from '../../packages/converter/src/base/attribute-table.ts'
+import { job, run, step } from '../../packages/converter/src/other-forges.harness.ts'
+import { absentRunnerFields } from '../../packages/forges/src/record/absent-fields.ts'
 import { bodiesOf, caseNames, variants } from '../fixtures.ts'
 import { convertEach, type ExportedRun, pointsOf } from './exported-run.ts'
 
@@ -31,6 +34,7 @@ const tables = [
   pipelineAttributes,
   jobAttributes,
   stageAttributes,
+  stepAttributes,
   linkAttributes,
   logAttributes,
   pointAttributes,
@@ -188,6 +192,17 @@ test('every key is in an attribute table, with the type that is sent', () => {
   expect([...strays]).toEqual([])
 })
 
+/** A run with what only forges other than GitLab tell. */
+const otherForgeRun = run({
+  attempt: 2,
+  jobs: [
+    job({
+      runner: { ...absentRunnerFields, id: 3n, group: 'large', url: 'https://ci.example.com/runners/3' },
+      steps: [step('npm test', 'success', 10, 40)],
+    }),
+  ],
+})
+
 test('the corpus contains every key of every table', () => {
   const seen = new Set(
     allRuns().flatMap(({ run }) =>
@@ -196,6 +211,9 @@ test('the corpus contains every key of every table', () => {
         .map(({ key }) => key),
     ),
   )
+  for (const { attributes } of itemsOf(convert(otherForgeRun), 'traces')) {
+    for (const { key } of attributes) seen.add(key)
+  }
   const unseen = tables.flatMap((table) => table.flatMap(({ keys }) => keys)).filter((key) => !seen.has(key))
   expect(unseen).toEqual([])
 })

@@ -20,7 +20,8 @@ import type { Tally } from './base/text.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, toMetrics } from './metrics/data-points.ts'
 import { jobRun, pipelineRun, traceId } from './run/run.ts'
-import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
+import { stepRuns } from './run/steps.ts'
+import { jobSpan, pipelineSpan, stageSpans, stepSpan } from './traces/spans.ts'
 
 /** One complete request per signal. The signals are delivered independently, so one can fail while the others succeed. */
 export interface Conversion {
@@ -121,11 +122,11 @@ export function* convertChunks(
 
 interface Part {
   readonly span: Span
-  /** `undefined` for a stage span. */
+  /** `undefined` for the spans of stages and steps. */
   readonly logRecord: LogRecord | undefined
 }
 
-/** Yields spans and log records in output order: pipeline, stages, jobs. A log record shares its span's attribute objects. */
+/** Yields spans and log records in output order: pipeline, stages, jobs, each with its steps. A log record shares its span's attribute objects. */
 function* parts(run: PlannedRun): Generator<Part> {
   const { plan, tally } = run
   const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
@@ -135,6 +136,9 @@ function* parts(run: PlannedRun): Generator<Part> {
     const task = jobRun(job, run)
     const jobAttributes = attributesFrom(plan.jobAttributes, task, tally)
     yield { span: jobSpan(task, jobAttributes), logRecord: jobLogRecord(task, jobAttributes) }
+    for (const step of stepRuns(task)) {
+      yield { span: stepSpan(step, attributesFrom(plan.stepAttributes, step, tally)), logRecord: undefined }
+    }
   }
 }
 

@@ -76,14 +76,14 @@ export class PipelineLinks {
     const learnt = this.#pipelines.get(rootKey(instance, record.id))?.upstream
     const upstream = mergedUpstream(record.upstream, learnt)
     if (upstream === undefined) return record
-    const bridgeListed = this.#isBridgeListed(upstream, instance)
+    const bridgeListed = this.#isBridgeListed(upstream, record)
     return { ...record, upstream: bridgeListed === undefined ? upstream : { ...upstream, bridgeListed } }
   }
 
   /** Returns whether the upstream record lists the bridge; `undefined` while that record is unknown. */
-  #isBridgeListed(upstream: UpstreamPipeline, instance: string): boolean | undefined {
+  #isBridgeListed(upstream: UpstreamPipeline, record: PipelineRecord): boolean | undefined {
     if (upstream.bridgeId === undefined) return undefined
-    const home = upstreamInstance(upstream, instance, this.#options)
+    const home = upstreamInstance(upstream, record, this.#options)
     if (this.#bridges.has(rootKey(home, upstream.bridgeId))) return true
     return this.#pipelines.get(rootKey(home, upstream.pipelineId))?.isExported ? false : undefined
   }
@@ -101,18 +101,23 @@ export class PipelineLinks {
     })
   }
 
-  #learnDownstream(instance: string, { id, project }: PipelineRecord, { id: bridgeId, downstream }: JobRecord): void {
+  #learnDownstream(
+    instance: string,
+    { id, forge, attempt, project }: PipelineRecord,
+    { id: bridgeId, downstream }: JobRecord,
+  ): void {
     if (downstream === undefined) return
     const { pipelineId, projectId, projectWebUrl } = downstream
     const upstream: UpstreamPipeline = {
       pipelineId: id,
+      attempt,
       bridgeId,
       otherProject: differ(projectId, project.id) ?? differ(projectWebUrl, project.webUrl) ?? false,
       projectWebUrl: project.webUrl,
       projectId: project.id,
       projectPath: project.path,
     }
-    const home = { project: { id: projectId, name: undefined, path: undefined, webUrl: projectWebUrl } }
+    const home = { forge, project: { id: projectId, name: undefined, path: undefined, webUrl: projectWebUrl } }
     const isElsewhere = projectWebUrl !== undefined || (project.webUrl === undefined && upstream.otherProject)
     this.#learn(isElsewhere ? recordInstance(home, this.#options) : instance, {
       id: pipelineId,

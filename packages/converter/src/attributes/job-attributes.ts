@@ -10,12 +10,14 @@ import {
   ATTR_CICD_WORKER_ID,
   ATTR_CICD_WORKER_NAME,
   ATTR_CICD_WORKER_STATE,
+  ATTR_CICD_WORKER_URL_FULL,
   ATTR_ERROR_TYPE,
   ATTR_SVC_TASK_GROUP,
   ATTR_SVC_TASK_GROUP_INDEX,
   ATTR_SVC_TASK_RUN_ATTEMPT,
   ATTR_SVC_TASK_RUN_EXECUTED,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
+  ATTR_SVC_WORKER_GROUP,
 } from '../base/semconv.ts'
 import { findEntry, stateByStatus } from '../base/status-maps.ts'
 import type { JobRun } from '../run/run.ts'
@@ -24,7 +26,7 @@ const BRIDGE = 'bridge'
 
 /** Attributes of a job's or bridge's span and log record. */
 export const jobAttributes: AttributeTable<JobRun> = [
-  { keys: ['job.id'], type: 'int', from: ({ job }) => integerId(job.id), absent: 'never' },
+  { keys: ['job.id'], type: 'int', from: ({ job }) => integerId(job.id), absent: 'the id is a text' },
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID],
     type: 'string',
@@ -72,7 +74,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.duration', 'svc.cicd.pipeline.task.run.duration'],
     type: 'double',
-    from: ({ job }) => job.durationSeconds,
+    from: ({ durationSeconds }) => durationSeconds,
     needs: ['builds[].duration'],
     absent: 'unknown (0 is kept)',
   },
@@ -169,12 +171,34 @@ export const jobAttributes: AttributeTable<JobRun> = [
     absent: 'no runner',
   },
   {
-    keys: ['job.runner.description', ATTR_CICD_WORKER_NAME],
+    keys: ['job.runner.description'],
     type: 'string',
-    knownInJob: true,
     from: ({ job }) => job.runner?.description,
     needs: ['builds[].runner.description'],
     absent: 'no runner, or blank',
+  },
+  {
+    keys: [ATTR_CICD_WORKER_NAME],
+    type: 'string',
+    knownInJob: true,
+    from: ({ job }) => job.runner?.name ?? job.runner?.description,
+    needs: ['builds[].runner.description'],
+    absent: 'no runner, or blank',
+  },
+  {
+    keys: [ATTR_CICD_WORKER_URL_FULL],
+    type: 'string',
+    from: ({ job }) => job.runner?.url,
+    applies: ({ job }) => job.runner?.url !== undefined,
+    absent: 'no runner, or the source does not contain its URL',
+  },
+  {
+    keys: [ATTR_SVC_WORKER_GROUP],
+    type: 'string',
+    from: ({ job }) => job.runner?.group,
+    extension: true,
+    applies: ({ job }) => job.runner?.group !== undefined,
+    absent: 'no runner, or it belongs to no group',
   },
   {
     keys: ['job.runner.tags', 'svc.cicd.worker.tags'],

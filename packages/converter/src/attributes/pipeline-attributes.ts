@@ -8,6 +8,7 @@ import {
   ATTR_CICD_PIPELINE_RUN_URL_FULL,
   ATTR_ERROR_TYPE,
   ATTR_SVC_ROOT_RESOLVED,
+  ATTR_SVC_RUN_ATTEMPT,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
   ATTR_SVC_TRIGGER_TYPE,
   ATTR_VCS_CHANGE_ID,
@@ -25,7 +26,7 @@ import type { PipelineRun } from '../run/run.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [
-  { keys: ['pipeline.id'], type: 'int', from: ({ record }) => integerId(record.id), absent: 'never' },
+  { keys: ['pipeline.id'], type: 'int', from: ({ record }) => integerId(record.id), absent: 'the id is a text' },
   {
     keys: [ATTR_CICD_PIPELINE_RUN_ID],
     type: 'string',
@@ -271,6 +272,13 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     extra: true,
     needs: ['object_attributes.ref_status_name'],
     absent: 'the source does not contain it',
+  },
+  {
+    keys: [ATTR_SVC_RUN_ATTEMPT],
+    type: 'int',
+    from: ({ record }) => (record.attempt === undefined ? undefined : BigInt(record.attempt)),
+    extension: true,
+    absent: 'the forge does not count attempts of a run',
   },
   {
     keys: [ATTR_SVC_TIMESTAMPS_ADJUSTED],

@@ -5,6 +5,7 @@ import type { ConvertOptions } from '../base/options.ts'
 import { PRODUCT_VERSION } from '../base/version.ts'
 import { idSchemes } from '../run/identity.ts'
 import type { JobRun, PipelineRun, RunSettings } from '../run/run.ts'
+import type { StepRun } from '../run/steps.ts'
 import { jobAttributes } from './job-attributes.ts'
 import { type LinkContext, linkAttributes } from './link-attributes.ts'
 import { type LogContext, logAttributes } from './log-attributes.ts'
@@ -12,6 +13,7 @@ import { pipelineAttributes } from './pipeline-attributes.ts'
 import { type PointContext, pointAttributes } from './point-attributes.ts'
 import { resourceAttributes } from './resource-attributes.ts'
 import { type StageContext, stageAttributes } from './stage-attributes.ts'
+import { stepAttributes } from './step-attributes.ts'
 
 /** The values derived from the options alone, computed once for all records that are converted with them. */
 interface ConversionPlan extends RunSettings {
@@ -22,6 +24,7 @@ interface ConversionPlan extends RunSettings {
   readonly pipelineAttributes: CompiledTable<PipelineRun>
   readonly jobAttributes: CompiledTable<JobRun>
   readonly stageAttributes: CompiledTable<StageContext>
+  readonly stepAttributes: CompiledTable<StepRun>
   readonly linkAttributes: CompiledTable<LinkContext>
   readonly pointAttributes: CompiledTable<PointContext>
   readonly logAttributes: CompiledTable<LogContext>
@@ -30,6 +33,7 @@ interface ConversionPlan extends RunSettings {
 /** A run with the tables for its attributes. */
 export type PlannedRun = PipelineRun<ConversionPlan>
 export type PlannedJob = JobRun<ConversionPlan>
+export type PlannedStep = StepRun<ConversionPlan>
 
 const plans = new WeakMap<ConvertOptions, ConversionPlan>()
 
@@ -58,6 +62,7 @@ function newPlan(options: ConvertOptions): ConversionPlan {
     pipelineAttributes: compileTable(pipelineAttributes, options),
     jobAttributes: compileTable(jobAttributes, options),
     stageAttributes: compileTable(stageAttributes, options),
+    stepAttributes: compileTable(stepAttributes, options),
     linkAttributes: compileTable(linkAttributes, options),
     pointAttributes: compileTable(pointAttributes, options),
     logAttributes: compileTable(logAttributes, options),

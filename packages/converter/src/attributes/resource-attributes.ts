@@ -10,6 +10,7 @@ import {
   ATTR_VCS_REPOSITORY_NAME,
   ATTR_VCS_REPOSITORY_URL_FULL,
 } from '../base/semconv.ts'
+import { isGitlab } from '../run/identity.ts'
 import type { PipelineRun } from '../run/run.ts'
 
 /** The version of the telemetry's format: a constant of the interface, independent of the product's version. */
@@ -36,7 +37,7 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
     keys: [ATTR_VCS_PROVIDER_NAME],
     type: 'string',
     knownInJob: true,
-    from: ({ options }) => options.providerName,
+    from: ({ record, options }) => (isGitlab(record.forge) ? options.providerName : record.forge),
     absent: 'never',
   },
   {

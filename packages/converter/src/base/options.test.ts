@@ -22,6 +22,7 @@ const defaults = {
   refLabel: 'all',
   multiProject: 'link',
   stageSpans: false,
+  steps: true,
   extensions: true,
   extraAttributes: false,
   skipNeverRan: false,

@@ -25,6 +25,7 @@ export interface ConvertOptions {
   readonly refLabel: string
   readonly multiProject: 'link' | 'same-trace'
   readonly stageSpans: boolean
+  readonly steps: boolean
   readonly extensions: boolean
   readonly extraAttributes: boolean
   readonly skipNeverRan: boolean
@@ -114,6 +115,7 @@ export const optionTable = {
     'a pipeline started by another project: own trace with a link, or the same trace',
   ),
   stageSpans: flag('a span per stage between the pipeline and its jobs'),
+  steps: flag('a span per step below its job, if the source lists the steps of jobs', true),
   extensions: flag('keys that only Penstock defines, such as `svc.cicd.timestamps.adjusted`', true),
   extraAttributes: flag('coverage, required runner tags, status of the ref and configuration errors as attributes'),
   skipNeverRan: flag('no span and no log record for jobs that never ran'),

@@ -17,6 +17,7 @@ export {
   ATTR_CICD_WORKER_ID,
   ATTR_CICD_WORKER_NAME,
   ATTR_CICD_WORKER_STATE,
+  ATTR_CICD_WORKER_URL_FULL,
   ATTR_DEPLOYMENT_ENVIRONMENT,
   ATTR_DEPLOYMENT_ENVIRONMENT_NAME,
   ATTR_ERROR_TYPE,
@@ -60,4 +61,10 @@ export const ATTR_SVC_TIMESTAMPS_ADJUSTED = 'svc.cicd.timestamps.adjusted'
 export const ATTR_SVC_TASK_RUN_EXECUTED = 'svc.cicd.pipeline.task.run.executed'
 export const ATTR_SVC_TASK_GROUP = 'svc.cicd.pipeline.task.group'
 export const ATTR_SVC_TASK_GROUP_INDEX = 'svc.cicd.pipeline.task.group_index'
+export const ATTR_SVC_RUN_ATTEMPT = 'svc.cicd.pipeline.run.attempt'
+export const ATTR_SVC_WORKER_GROUP = 'svc.cicd.worker.group'
+export const ATTR_SVC_STEP_NAME = 'svc.cicd.pipeline.step.name'
+export const ATTR_SVC_STEP_NUMBER = 'svc.cicd.pipeline.step.number'
+export const ATTR_SVC_STEP_STATUS = 'svc.cicd.pipeline.step.status'
+export const ATTR_SVC_STEP_RESULT = 'svc.cicd.pipeline.step.result'
 export const ATTR_SVC_TASK_RUN_ATTEMPT = 'svc.cicd.pipeline.task.run.attempt'

@@ -33,6 +33,9 @@ export const refinedResultByReason: Readonly<Record<string, string>> = {
   api_failure: 'error',
   no_matching_runner: 'error',
   ci_quota_exceeded: 'error',
+  timed_out: 'timeout',
+  startup_failure: 'error',
+  infrastructure_failure: 'error',
 }
 
 /** Merge request state → `vcs.change.state`. An open draft is `wip` instead. */

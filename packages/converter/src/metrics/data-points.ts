@@ -91,7 +91,8 @@ function histogramPoint(run: PlannedRun, measured: Measurement): HistogramDataPo
     if (sample < min) min = sample
     if (sample > max) max = sample
   }
-  const spanId = slowest === undefined ? run.spanId : run.ids.jobSpanId(run.instance, run.rootId, slowest)
+  const spanId =
+    slowest === undefined ? run.spanId : run.ids.jobSpanId(run.instance, run.rootId, run.record.id, slowest)
   return {
     attributes: attributesOf(run, measured),
     startTimeUnixNano: run.times.startNs,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { getInstance, hashedIds, nativeIds, projectInstance } from './identity.ts'
+import { getInstance, hashedIds, nativeIds, projectInstance, runScopedIds } from './identity.ts'
 
 const instance = 'ci.example.com'
 const job = (id: bigint) => ({ id, bridge: false })
@@ -9,13 +9,13 @@ describe('hashed ids: literal vectors', () => {
   test.each([
     [hashedIds.traceId(instance, 31n), 'f09bd275a66f6824d2b176f2a52ef4b6'],
     [hashedIds.pipelineSpanId(instance, 31n, 31n), '57597f4a8354785e'],
-    [hashedIds.jobSpanId(instance, 31n, job(380n)), '7844386fb3f17be8'],
-    [hashedIds.jobSpanId(instance, 31n, job(9007199254740993n)), 'be0a10a25c1a6511'],
+    [hashedIds.jobSpanId(instance, 31n, 31n, job(380n)), '7844386fb3f17be8'],
+    [hashedIds.jobSpanId(instance, 31n, 31n, job(9007199254740993n)), 'be0a10a25c1a6511'],
     [hashedIds.stageSpanId(instance, 31n, 'build'), '612578157a89b8bf'],
   ])('%s', (id, expected) => expect(id).toBe(expected))
 
   test('a bridge has the span id of a job of the same id', () => {
-    expect(hashedIds.jobSpanId(instance, 31n, { id: 380n, bridge: true })).toBe('7844386fb3f17be8')
+    expect(hashedIds.jobSpanId(instance, 31n, 31n, { id: 380n, bridge: true })).toBe('7844386fb3f17be8')
   })
 
   test('different parts never result in the same id', () => {
@@ -38,8 +38,8 @@ describe('hashed ids: literal vectors', () => {
 describe('native ids: literal vectors', () => {
   test.each([
     [nativeIds.pipelineSpanId(instance, 100n, 123n), 'ce2155075864c58b'],
-    [nativeIds.jobSpanId(instance, 100n, job(1n)), '0352fd9ca0a1e4b2'],
-    [nativeIds.jobSpanId(instance, 100n, { id: 255n, bridge: true }), '00000000000000ff'],
+    [nativeIds.jobSpanId(instance, 100n, 123n, job(1n)), '0352fd9ca0a1e4b2'],
+    [nativeIds.jobSpanId(instance, 100n, 123n, { id: 255n, bridge: true }), '00000000000000ff'],
     [nativeIds.traceId(instance, 31n), '0000000000000000000000000000001f'],
     [nativeIds.traceState(instance, 31n), 'ot=rv:b176f2a52ef4b6'],
   ])('%s', (id, expected) => expect(id).toBe(expected))

@@ -10,8 +10,16 @@ export interface IdScheme {
   traceId(instance: string, rootId: RunId): string
   /** `completedAtNs` is passed only for a later completion that gets its own span (`reexport: link`). */
   pipelineSpanId(instance: string, rootId: RunId, pipelineId: RunId, completedAtNs?: bigint): string
-  jobSpanId(instance: string, rootId: RunId, job: { readonly id: RunId; readonly bridge: boolean }): string
+  /** `pipelineId` is the pipeline that the job belongs to. */
+  jobSpanId(
+    instance: string,
+    rootId: RunId,
+    pipelineId: RunId,
+    job: { readonly id: RunId; readonly bridge: boolean },
+  ): string
   stageSpanId(instance: string, pipelineId: RunId, stage: string): string
+  /** `number` is the position of the step within its job, from 1. */
+  stepSpanId(instance: string, pipelineId: RunId, jobId: RunId, number: number): string
   traceState(instance: string, rootId: RunId): string
 }
 
@@ -43,10 +51,23 @@ export const hashedIds: IdScheme = {
       SPAN_ID_DIGITS,
       `pipeline\n${instance}\n${runIdText(pipelineId)}${completedAtNs === undefined ? '' : `\n${completedAtNs}`}`,
     ),
-  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${runIdText(job.id)}`),
+  jobSpanId: (instance, _rootId, _pipelineId, job) =>
+    hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${runIdText(job.id)}`),
   stageSpanId: (instance, pipelineId, stage) =>
     hashedId(SPAN_ID_DIGITS, `stage\n${instance}\n${runIdText(pipelineId)}\n${stage}`),
+  stepSpanId: (instance, pipelineId, jobId, number) =>
+    hashedId(SPAN_ID_DIGITS, `step\n${instance}\n${runIdText(pipelineId)}\n${runIdText(jobId)}\n${number}`),
   traceState: () => '',
+}
+
+/**
+ * The ids of all forges but GitLab. They are hashed like `hashedIds`, but those of jobs contain the run: the ids of some
+ * forges' jobs are unique within a run only.
+ */
+export const runScopedIds: IdScheme = {
+  ...hashedIds,
+  jobSpanId: (instance, _rootId, pipelineId, job) =>
+    hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${runIdText(pipelineId)}\n${runIdText(job.id)}`),
 }
 
 /**
@@ -65,14 +86,29 @@ export const nativeIds: IdScheme = {
     nativeHash(
       `pipeline:${runIdText(rootId)}:${runIdText(pipelineId)}${completedAtNs === undefined ? '' : `:${completedAtNs}`}`,
     ),
-  jobSpanId: (_instance, rootId, job) =>
+  jobSpanId: (_instance, rootId, _pipelineId, job) =>
     job.bridge ? padded(job.id, SPAN_ID_DIGITS) : nativeHash(`${runIdText(rootId)}:${runIdText(job.id)}:export`),
   stageSpanId: (_instance, pipelineId, stage) => nativeHash(`stage:${runIdText(pipelineId)}:${stage}`),
+  stepSpanId: (_instance, pipelineId, jobId, number) =>
+    nativeHash(`step:${runIdText(pipelineId)}:${runIdText(jobId)}:${number}`),
   // The explicit randomness value `rv` makes consistent samplers decide as they would with hashed ids.
   traceState: (instance, rootId) => `ot=rv:${hashedIds.traceId(instance, rootId).slice(-14)}`,
 }
 
 export const idSchemes = { hashed: hashedIds, native: nativeIds } as const
+
+/** The forge of records that do not name one. */
+const GITLAB = 'gitlab'
+export const isGitlab = (forge: string | undefined): boolean => forge === undefined || forge === GITLAB
+
+/**
+ * Returns the instance that contains the forge and the attempt, so that the ids of two forges on one host, and those of two
+ * attempts of a run, are different. For GitLab it is the instance alone.
+ */
+export function forgeInstance(forge: string | undefined, instance: string, attempt: number | undefined): string {
+  const named = isGitlab(forge) ? instance : `${forge} ${instance}`
+  return attempt === undefined || attempt <= 1 ? named : `${named}#${attempt}`
+}
 
 /** Returns 16 hex digits that replace a user's id or name under `user: hash`. The same user always gets the same digits. */
 export function pseudonym(instance: string, kind: 'id' | 'username', value: string): string {

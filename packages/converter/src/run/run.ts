@@ -1,5 +1,7 @@
 import {
+  integerId,
   isChild,
+  type JobEvent,
   type JobRecord,
   type PipelineRecord,
   RecordError,
@@ -10,9 +12,19 @@ import {
 import type { ConvertOptions } from '../base/options.ts'
 import { findEntry, OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
 import { newTally, type Tally } from '../base/text.ts'
-import { getInstance, hashedIds, type IdScheme, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
+import {
+  forgeInstance,
+  getInstance,
+  hashedIds,
+  type IdScheme,
+  isGitlab,
+  projectInstance,
+  projectInstancePrefix,
+  pseudonym,
+  runScopedIds,
+} from './identity.ts'
 import { type JobGroup, jobGroup } from './job-group.ts'
-import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './span-times.ts'
+import { busySeconds, type JobTimes, jobTimes, pipelineTimes, ranSeconds, type SpanTimes } from './span-times.ts'
 
 /** The part of a conversion plan that derived values depend on. */
 export interface RunSettings {
@@ -65,15 +77,21 @@ export interface IdSpace {
  */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
-function recordSpace(record: PipelineRecord, { options, ids }: RunSettings): IdSpace {
-  return record.instance === undefined ? { ids, instance: recordInstance(record, options) } : ownSpace(record.instance)
+/** Returns the scheme of a forge's ids. Only GitLab has traces of its own, with `native` ids. */
+export const forgeIds = ({ forge }: PipelineRecord, { ids }: RunSettings): IdScheme =>
+  isGitlab(forge) ? ids : runScopedIds
+
+export function recordSpace(record: PipelineRecord, settings: RunSettings): IdSpace {
+  if (record.instance !== undefined) return ownSpace(record.instance)
+  return { ids: forgeIds(record, settings), instance: recordInstance(record, settings.options) }
 }
 
 function traceSpace(record: PipelineRecord, plan: RunSettings): IdSpace {
   const upstream = joinedUpstream(record, plan.options)
-  if (!upstream?.otherProject) return recordSpace(record, plan)
+  if (upstream === undefined) return recordSpace(record, plan)
+  if (!upstream.otherProject) return recordSpace({ ...record, attempt: upstream.attempt }, plan)
   if (upstream.instance !== undefined) return ownSpace(upstream.instance)
-  return { ids: plan.ids, instance: traceInstance(record, plan.options) }
+  return { ids: forgeIds(record, plan), instance: traceInstance(record, plan.options) }
 }
 
 export function traceId(record: PipelineRecord, plan: RunSettings): string {
@@ -91,17 +109,29 @@ export interface JobRun<Plan extends RunSettings = RunSettings> {
   readonly errorType: string | undefined
   readonly user: UserRecord | undefined
   readonly group: JobGroup | undefined
+  readonly durationSeconds: number | undefined
+}
+
+/**
+ * Returns the record with its busy time: the one that the source contains, else the time in which at least one job ran. A
+ * missing one of GitLab is unknown, because GitLab computes it itself.
+ */
+function withBusyTime(record: PipelineRecord): PipelineRecord {
+  if (record.durationSeconds !== undefined || isGitlab(record.forge)) return record
+  const durationSeconds = busySeconds(record.jobs)
+  return durationSeconds === undefined ? record : { ...record, durationSeconds }
 }
 
 /** @throws {RecordError} if the record has no time and no receipt time */
-export function pipelineRun<Plan extends RunSettings>(record: PipelineRecord, plan: Plan): PipelineRun<Plan> {
+export function pipelineRun<Plan extends RunSettings>(given: PipelineRecord, plan: Plan): PipelineRun<Plan> {
   const { options } = plan
+  const record = withBusyTime(given)
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
   const { ids, instance } = recordSpace(record, plan)
   const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
-  const userInstance = recordInstance(record, options)
+  const userInstance = recordInstance({ ...record, attempt: undefined }, options)
   const errorType = pipelineErrorType(record)
   const later =
     record.previousExport !== undefined && options.reexport === 'link'
@@ -140,33 +170,48 @@ export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRu
   return {
     run,
     job,
-    spanId: run.ids.jobSpanId(run.instance, run.rootId, job),
+    spanId: run.ids.jobSpanId(run.instance, run.rootId, run.record.id, job),
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    group: job.name === undefined ? undefined : jobGroup(job.name),
+    group: job.group ?? (job.name === undefined ? undefined : jobGroup(job.name)),
+    durationSeconds: job.durationSeconds ?? (isGitlab(run.record.forge) ? undefined : ranSeconds(job)),
     user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.userInstance, run.options),
   }
 }
 
+/** The fields of a record or job event that its instance is read from. */
+type InstanceSource = Pick<PipelineRecord, 'project'> &
+  Partial<Pick<PipelineRecord, 'url' | 'forge' | 'attempt'> & Pick<JobEvent, 'runAttempt'>>
+
 /**
  * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the server that the
  * forge names, else the host of the project's URL, else the host of the pipeline's URL, else the project's id or path, else ''.
+ * Those of other forges than GitLab contain the forge, and those of a later attempt its number.
  */
-export function recordInstance(
-  { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
-  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
-): string {
-  return instanceId ?? project.server ?? (getInstance(project.webUrl ?? url) || projectInstance(project))
+export function recordInstance(source: InstanceSource, options: Pick<ConvertOptions, 'instanceId'>): string {
+  return forgeInstance(source.forge, serverInstance(source, options), source.attempt ?? source.runAttempt)
 }
 
-/** Returns the instance of an upstream pipeline. `instance` is the instance of the downstream pipeline. */
+const serverInstance = ({ project, url }: InstanceSource, { instanceId }: Pick<ConvertOptions, 'instanceId'>): string =>
+  instanceId ?? project.server ?? (getInstance(project.webUrl ?? url) || projectInstance(project))
+
+/** Returns the instance of the upstream pipeline of a record. */
 export function upstreamInstance(
   upstream: UpstreamPipeline,
-  instance: string,
-  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
+  record: InstanceSource,
+  options: Pick<ConvertOptions, 'instanceId'>,
 ): string {
-  if (instanceId !== undefined) return instanceId
+  const server = options.instanceId ?? record.project.server
+  return forgeInstance(
+    record.forge,
+    server ?? upstreamServer(upstream, serverInstance(record, options)),
+    upstream.attempt,
+  )
+}
+
+/** `instance` is that of the downstream pipeline. */
+function upstreamServer(upstream: UpstreamPipeline, instance: string): string {
   const host = getInstance(upstream.projectWebUrl)
   if (host !== '' || !upstream.otherProject || !instance.startsWith(projectInstancePrefix)) return host || instance
   return projectInstance({ id: upstream.projectId, path: upstream.projectPath }) || instance
@@ -194,10 +239,12 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: RunId
  * project.
  */
 function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
-  const instance = recordInstance(record, options)
+  const instance = serverInstance(record, options)
   const upstream = joinedUpstream(record, options)
   const isForeign = upstream?.otherProject && instance.startsWith(projectInstancePrefix)
-  return isForeign ? upstreamInstance(upstream, instance, options) : instance
+  return isForeign
+    ? upstreamInstance(upstream, record, options)
+    : forgeInstance(record.forge, instance, upstream?.attempt)
 }
 
 /** Returns the root of the upstream pipeline's tree, or the upstream pipeline itself if its root is unknown. */
@@ -252,7 +299,7 @@ function maskedUser(user: UserRecord | undefined, instance: string, options: Con
   if (options.user === 'omit') return undefined
   return {
     // The attribute is a signed 64-bit integer, so one bit of the hash is dropped.
-    id: user.id === undefined ? undefined : BigInt(`0x${pseudonym(instance, 'id', String(user.id))}`) >> 1n,
+    id: integerId(user.id) && BigInt(`0x${pseudonym(instance, 'id', String(user.id))}`) >> 1n,
     username: user.username === undefined ? undefined : pseudonym(instance, 'username', user.username),
   }
 }

@@ -23,6 +23,7 @@ const NS_PER_SECOND = 1e9
 export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   const { finishedAtNs, durationSeconds } = record
   const startNs =
+    attemptStart(record) ??
     record.createdAtNs ??
     earliest(record.jobs, (job) => job.createdAtNs) ??
     record.startedAtNs ??
@@ -36,11 +37,22 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   }
   const endNs =
     finishedAtNs ??
-    latestFinish(record.jobs) ??
+    lastJobEnd(record) ??
     plus(startNs, durationSeconds || undefined) ??
     (hasStarted(record) ? record.updatedAtNs : undefined) ??
     startNs
   return ordered(startNs, endNs)
+}
+
+/** Returns the start of an attempt of a run, for forges that count attempts: they all have the creation time of the run. */
+const attemptStart = ({ attempt, startedAtNs }: PipelineRecord): bigint | undefined =>
+  attempt === undefined ? undefined : startedAtNs
+
+/** Returns the end of the last job. An attempt of a run ends at the latest when the run was last updated. */
+function lastJobEnd({ attempt, jobs, updatedAtNs }: PipelineRecord): bigint | undefined {
+  const endNs = latestFinish(jobs)
+  if (endNs === undefined || attempt === undefined || updatedAtNs === undefined) return endNs
+  return endNs < updatedAtNs ? endNs : updatedAtNs
 }
 
 /** Returns whether a record has a usable time. A record without one needs a receipt time. */
@@ -72,6 +84,26 @@ export function ranSeconds(job: JobRecord): number | undefined {
   if (job.startedAtNs === undefined || job.finishedAtNs === undefined || job.finishedAtNs < job.startedAtNs)
     return undefined
   return Number(job.finishedAtNs - job.startedAtNs) / NS_PER_SECOND
+}
+
+/** Returns the seconds in which at least one job ran; `undefined` if no job has a start and an end. */
+export function busySeconds(jobs: readonly JobRecord[]): number | undefined {
+  const spans = jobs
+    .flatMap((job) => {
+      const startNs = startOf(job)
+      const { finishedAtNs: endNs } = job
+      return startNs === undefined || endNs === undefined || endNs < startNs ? [] : [{ startNs, endNs }]
+    })
+    .sort((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0))
+  if (spans.length === 0) return undefined
+  let busyNs = 0n
+  let untilNs = 0n
+  for (const { startNs, endNs } of spans) {
+    if (endNs <= untilNs) continue
+    busyNs += endNs - (startNs > untilNs ? startNs : untilNs)
+    untilNs = endNs
+  }
+  return Number(busyNs) / NS_PER_SECOND
 }
 
 const ordered = (startNs: bigint, endNs: bigint): SpanTimes =>

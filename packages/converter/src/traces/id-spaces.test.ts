@@ -45,7 +45,7 @@ describe('a record with its own instance', () => {
       })
       expect(job).toMatchObject({
         traceId: pipeline.traceId,
-        spanId: hashedIds.jobSpanId(OWN, 31n, { id: 310n, bridge: false }),
+        spanId: hashedIds.jobSpanId(OWN, 31n, 31n, { id: 310n, bridge: false }),
         parentSpanId: pipeline.spanId,
       })
       expect(getTraceId(record, resolveOptions(options))).toBe(pipeline.traceId)
@@ -69,7 +69,7 @@ describe('an upstream pipeline of another project', () => {
     spansOf(record, options)[0].links.map(({ traceId, spanId }) => [traceId, spanId])
   const target = (instance: string) => [
     hashedIds.traceId(instance, 9n),
-    hashedIds.jobSpanId(instance, 9n, { id: 90n, bridge: true }),
+    hashedIds.jobSpanId(instance, 9n, 9n, { id: 90n, bridge: true }),
   ]
 
   test.each<[Partial<UpstreamPipeline>, string[][]]>([
@@ -94,6 +94,6 @@ describe('an upstream pipeline of another project', () => {
     const [pipeline, job] = spansOf(record, { multiProject: 'same-trace' })
     const [traceId, parentSpanId] = joins ? target(given.instance ?? HOST) : [hashedIds.traceId(OWN, 31n), '']
     expect(pipeline).toMatchObject({ traceId, parentSpanId, spanId: hashedIds.pipelineSpanId(OWN, 31n, 31n) })
-    expect(job).toMatchObject({ traceId, spanId: hashedIds.jobSpanId(OWN, 31n, { id: 310n, bridge: false }) })
+    expect(job).toMatchObject({ traceId, spanId: hashedIds.jobSpanId(OWN, 31n, 31n, { id: 310n, bridge: false }) })
   })
 })

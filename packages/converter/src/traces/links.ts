@@ -3,7 +3,15 @@ import type { SpanLink } from '@penstock/otlp'
 import type { LinkContext } from '../attributes/link-attributes.ts'
 import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
 import { attributesFrom } from '../base/attribute-table.ts'
-import { type IdSpace, joinedUpstream, ownSpace, recordInstance, upstreamInstance, upstreamRootId } from '../run/run.ts'
+import {
+  forgeIds,
+  type IdSpace,
+  joinedUpstream,
+  ownSpace,
+  recordSpace,
+  upstreamInstance,
+  upstreamRootId,
+} from '../run/run.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
 /** The parent of a run's span in its own trace, and links to spans that are in other traces or may not exist. */
@@ -19,7 +27,7 @@ export interface Attachment {
  * A pipeline started from another project has its own trace and a link.
  */
 export function pipelineAttachment(run: PlannedRun): Attachment {
-  const links = laterCompletionLinks(run)
+  const links = [...previousAttemptLinks(run), ...laterCompletionLinks(run)]
   const upstream = joinedUpstream(run.record, run.options)
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
   const { trace } = run
@@ -37,8 +45,25 @@ export function pipelineAttachment(run: PlannedRun): Attachment {
 /** Returns the link from a retried attempt to the previous attempt. */
 export function attemptLinks({ job, run }: PlannedJob): readonly SpanLink[] {
   if (job.previousAttemptId === undefined) return []
-  const spanId = run.ids.jobSpanId(run.instance, run.rootId, { id: job.previousAttemptId, bridge: job.bridge })
+  const previous = { id: job.previousAttemptId, bridge: job.bridge }
+  const spanId = run.ids.jobSpanId(run.instance, run.rootId, run.record.id, previous)
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_attempt')]
+}
+
+/** Returns the link from an attempt of a run to the attempt before it, which has a trace of its own. */
+function previousAttemptLinks(run: PlannedRun): readonly SpanLink[] {
+  const { record, plan } = run
+  const { previousAttempt: previous } = record
+  if (previous === undefined) return []
+  const { ids, instance } = recordSpace({ ...record, attempt: previous.attempt }, plan)
+  const isRoot = run.rootId === record.id
+  const rootId = isRoot ? previous.runId : run.rootId
+  const target: Target = {
+    traceId: isRoot ? ids.traceId(instance, rootId) : run.traceId,
+    spanId: ids.pipelineSpanId(instance, rootId, previous.runId),
+    traceState: ids.traceState(instance, rootId),
+  }
+  return [link(run, target, REMOTE, 'previous_attempt')]
 }
 
 function upstreamLinks(run: PlannedRun): readonly SpanLink[] {
@@ -57,7 +82,7 @@ function upstreamLinks(run: PlannedRun): readonly SpanLink[] {
 
 function upstreamSpace({ record, options, plan }: PlannedRun, upstream: UpstreamPipeline): IdSpace {
   if (upstream.instance !== undefined) return ownSpace(upstream.instance)
-  return { ids: plan.ids, instance: upstreamInstance(upstream, recordInstance(record, options), options) }
+  return { ids: forgeIds(record, plan), instance: upstreamInstance(upstream, record, options) }
 }
 
 function laterCompletionLinks(run: PlannedRun): readonly SpanLink[] {
@@ -69,7 +94,7 @@ function laterCompletionLinks(run: PlannedRun): readonly SpanLink[] {
 function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: RunId, upstream: UpstreamPipeline) {
   return upstream.bridgeId === undefined
     ? undefined
-    : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
+    : ids.jobSpanId(instance, rootId, upstream.pipelineId, { id: upstream.bridgeId, bridge: true })
 }
 
 /**

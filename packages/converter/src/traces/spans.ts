@@ -1,5 +1,5 @@
 import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
-import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
+import type { PlannedJob, PlannedRun, PlannedStep } from '../attributes/plan.ts'
 import { attributesFrom } from '../base/attribute-table.ts'
 import { toStatusCode } from '../base/status-maps.ts'
 import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
@@ -44,6 +44,23 @@ export function jobSpan(task: PlannedJob, attributes: readonly KeyValue[]): Span
     links: attemptLinks(task),
     code: toStatusCode(job.status, options),
     reason: task.errorType,
+  })
+}
+
+/** Returns the span of a step, a child of its job's span. */
+export function stepSpan({ task, step, number, spanId, times }: PlannedStep, attributes: readonly KeyValue[]): Span {
+  const { run } = task
+  return span(run, {
+    spanId,
+    parentSpanId: task.spanId,
+    flags: run.ids.traceFlags | LOCAL,
+    name: `step: ${step.name ?? `#${number}`}`,
+    kind: SpanKind.INTERNAL,
+    times,
+    attributes,
+    links: [],
+    code: toStatusCode(step.status, run.options),
+    reason: undefined,
   })
 }
 

@@ -1,5 +1,5 @@
 import { absentJobFields } from '../record/absent-fields.ts'
-import { arrangeJobs } from '../record/arrange-jobs.ts'
+import { arrangeJobs, sortJobs } from '../record/arrange-jobs.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { compareRunIds, type RunId } from '../record/run-id.ts'
@@ -39,6 +39,7 @@ export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, lat
     failureReason: base.failureReason ?? other.failureReason,
     runner: base.runner ?? other.runner,
     environment: base.environment ?? other.environment,
+    job: base.job ?? other.job,
   }
 }
 
@@ -85,9 +86,18 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobEnrich
     eventByJob.set(event.jobId, earlier === undefined ? event : mergedJobEvents(earlier, event))
   }
   if (eventByJob.size === 0) return record
+  const hooked = [...eventByJob.values()].flatMap(({ job }) => job ?? [])
+  if (hooked.length > 0) return withHookedJobs(record, hooked)
   const jobs = record.jobs.map((job) => enriched(job, eventByJob.get(job.id)))
   const added = attemptsBefore(record, [...eventByJob.values()])
   return { ...record, jobs: added.length === 0 ? jobs : arrangeJobs([...jobs, ...added]) }
+}
+
+/** Returns a record whose source listed no jobs with those of its job hooks. */
+function withHookedJobs(record: PipelineRecord, hooked: readonly JobRecord[]): PipelineRecord {
+  const listed = new Set(record.jobs.map(({ id }) => id))
+  const added = hooked.filter(({ id }) => !listed.has(id))
+  return { ...record, jobs: sortJobs([...record.jobs, ...added]), jobsUnknown: undefined }
 }
 
 function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {

@@ -105,6 +105,8 @@ export interface ProjectRecord {
 /** The pipeline that started this one through a bridge job. */
 export interface UpstreamPipeline {
   readonly pipelineId: RunId
+  /** The attempt of the upstream pipeline, if its forge counts them. */
+  readonly attempt?: number | undefined
   /** The root of the upstream pipeline's tree, if the caller's root map contains it. */
   readonly rootPipelineId?: RunId
   /** `bridge_id ?? job_id`: the bridge with the span that is the parent or link target. */
@@ -194,6 +196,8 @@ export interface JobRecord {
   readonly previousAttemptId: RunId | undefined
   /** False for an attempt that a later one of the same name and stage has replaced. Totals do not count it. */
   readonly effective: boolean
+  /** The group that the forge shows the job in; absent if only the name of the job tells it. */
+  readonly group?: { readonly name: string; readonly index: number | undefined } | undefined
   /** The steps of the job in their order; absent if the source does not list them. */
   readonly steps?: readonly StepRecord[] | undefined
 }

@@ -1,0 +1,59 @@
+import type { StepRecord } from '@penstock/forges/record'
+import { findEntry, hasNeverRun, resultByStatus } from '../base/status-maps.ts'
+import type { JobRun, RunSettings } from './run.ts'
+import type { SpanTimes } from './span-times.ts'
+
+/** The maximum number of steps of a job that get a span. */
+export const MAX_STEPS = 1_000
+
+/** A step of a job that gets a span. */
+export interface StepRun<Plan extends RunSettings = RunSettings> {
+  readonly task: JobRun<Plan>
+  readonly step: StepRecord
+  /** The position of the step within its job, from 1. */
+  readonly number: number
+  readonly spanId: string
+  readonly times: SpanTimes
+  readonly result: string | undefined
+}
+
+/** Returns the steps of a job that get a span: those with a time, up to `MAX_STEPS`. Further ones are counted in the tally. */
+export function stepRuns<Plan extends RunSettings>(task: JobRun<Plan>): readonly StepRun<Plan>[] {
+  const { run, job } = task
+  if (job.steps === undefined || !run.options.steps) return []
+  run.tally.droppedElements += Math.max(0, job.steps.length - MAX_STEPS)
+  return job.steps.slice(0, MAX_STEPS).flatMap((step, index) => {
+    const times = stepTimes(step, task.times)
+    if (times === undefined) return []
+    if (times.adjusted) run.tally.adjustedSpans++
+    const number = index + 1
+    return {
+      task,
+      step,
+      number,
+      spanId: run.ids.stepSpanId(run.instance, run.record.id, job.id, number),
+      times,
+      result: findEntry(resultByStatus, step.status),
+    }
+  })
+}
+
+/**
+ * Returns start and end of a step's span; `undefined` for a step without a time. A step that never ran has no length: some
+ * forges give it times that are hours apart, which are then moved into its job.
+ */
+function stepTimes({ status, startedAtNs, finishedAtNs }: StepRecord, job: SpanTimes): SpanTimes | undefined {
+  const startNs = startedAtNs ?? finishedAtNs
+  if (startNs === undefined) return undefined
+  if (hasNeverRun(status)) {
+    const atNs = within(startNs, job)
+    return { startNs: atNs, endNs: atNs, adjusted: atNs !== startNs }
+  }
+  const endNs = finishedAtNs ?? job.endNs
+  return endNs < startNs ? { startNs, endNs: startNs, adjusted: true } : { startNs, endNs, adjusted: false }
+}
+
+function within(atNs: bigint, { startNs, endNs }: SpanTimes): bigint {
+  if (atNs < startNs) return startNs
+  return atNs > endNs ? endNs : atNs
+}
