@@ -136,7 +136,7 @@ ${attributes(stageAttributes)}
 
 ## Step spans
 
-A job whose source lists its steps has a span \`step: {name}\` for each, up to ${MAX_STEPS.toLocaleString('en')}, unless option \`steps\` is \`false\`. A step without a time has
+A job has a span \`step: {name}\` for each step that its source lists, up to ${MAX_STEPS.toLocaleString('en')}, unless option \`steps\` is \`false\`. A step without a time has
 none; a step that never ran has one without length, within its job.
 
 ${attributes(stepAttributes)}

@@ -185,7 +185,7 @@ describe('attributes', () => {
     expect(toValues(hidden?.attributes)).not.toHaveProperty('pipeline.user.id')
   })
 
-  test('durations that no forge tells are computed: busy time is the union of the jobs', () => {
+  test('durations that no forge reports are computed: busy time is the union of the jobs', () => {
     const jobs = [
       job(),
       job({ id: 72n, startedAtNs: second(30), finishedAtNs: second(50) }),
@@ -195,11 +195,11 @@ describe('attributes', () => {
     const [pipeline, task] = toSpans(run({ jobs })).map(({ attributes }) => toValues(attributes))
     expect(pipeline?.['pipeline.duration']).toBe(45)
     expect(task?.['job.duration']).toBe(30)
-    const [told] = toSpans(run({ jobs, durationSeconds: 7 })).map(({ attributes }) => toValues(attributes))
-    expect(told?.['pipeline.duration']).toBe(7)
+    const [given] = toSpans(run({ jobs, durationSeconds: 7 })).map(({ attributes }) => toValues(attributes))
+    expect(given?.['pipeline.duration']).toBe(7)
   })
 
-  test('the number of jobs is left out if the forge told no jobs', () => {
+  test('the number of jobs is left out if the forge lists no jobs', () => {
     const names = metricNames(run({ jobs: [], jobsUnknown: true }))
     expect(names).not.toContain('pipeline.jobs_total')
     expect(metricNames(run({ jobs: [] }))).toContain('pipeline.jobs_total')

@@ -93,7 +93,7 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobEnrich
   return { ...record, jobs: added.length === 0 ? jobs : arrangeJobs([...jobs, ...added]) }
 }
 
-/** Returns a record whose source listed no jobs with those of its job hooks. */
+/** Returns the record with the jobs of its job hooks. */
 function withHookedJobs(record: PipelineRecord, hooked: readonly JobRecord[]): PipelineRecord {
   const listed = new Set(record.jobs.map(({ id }) => id))
   const added = hooked.filter(({ id }) => !listed.has(id))
