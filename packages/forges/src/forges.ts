@@ -3,11 +3,17 @@ import { bitbucket } from './bitbucket/bitbucket.ts'
 import { buildkite } from './buildkite/buildkite.ts'
 import { circleci } from './circleci/circleci.ts'
 import type { Forge } from './forge/forge.ts'
+import { forgejo } from './forgejo/forgejo.ts'
+import { gitea } from './gitea/gitea.ts'
+import { github } from './github/github.ts'
 import { gitlab } from './gitlab/gitlab.ts'
 
 /** All forges, by the word for them in settings. To add one, see docs/contributing/adding-a-forge.md. */
 export const forges = {
   gitlab,
+  github,
+  gitea,
+  forgejo,
   circleci,
   buildkite,
   azure,

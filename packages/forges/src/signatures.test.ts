@@ -11,6 +11,37 @@ import { nearMisses, readableBodies } from './recognise.ts'
 
 const pipeline = { id: 31, status: 'success', sha: 'f'.repeat(40), ref: 'main' }
 
+const githubRun = {
+  id: 1,
+  name: 'CI',
+  node_id: 'W',
+  status: 'completed',
+  run_number: 2,
+  run_attempt: 1,
+  head_sha: 'f',
+  url: 'https://api.github.com/repos/g/p/actions/runs/1',
+}
+const githubJob = { id: 1, name: 'unit', status: 'completed', run_id: 2, head_sha: 'f', node_id: 'J' }
+const githubRepository = { full_name: 'g/p', url: 'https://api.github.com/repos/g/p' }
+const giteaRun = {
+  id: 1,
+  status: 'completed',
+  run_number: 2,
+  run_attempt: 0,
+  head_sha: 'f',
+  url: 'https://gitea.example.com/api/v1/repos/g/p/actions/runs/1',
+}
+const giteaJob = {
+  id: 1,
+  name: 'unit',
+  status: 'completed',
+  run_id: 2,
+  head_sha: 'f',
+  run_url: 'https://gitea.example.com/api/v1/repos/g/p/actions/runs/2',
+}
+const giteaRepository = { full_name: 'g/p', url: 'https://gitea.example.com/api/v1/repos/g/p' }
+const forgejoRun = { id: 1, status: 'success', index_in_repo: 2, commit_sha: 'f', prettyref: 'main' }
+
 /** A body of each form that is read, and of each that users mistake for a record. */
 const examples: Readonly<Record<string, JsonObject>> = {
   'pipeline hook': { object_kind: 'pipeline', object_attributes: pipeline },
@@ -21,8 +52,23 @@ const examples: Readonly<Record<string, JsonObject>> = {
   'REST bundle with bridges alone': { pipeline, bridges: [] },
   'pipeline with its jobs': { ...pipeline, jobs: [] },
   'REST job': { id: 380, name: 'unit', stage: 'test', status: 'success', pipeline },
-  GitHub: { id: 1, name: 'CI', status: 'completed', run_number: 2, run_attempt: 1, head_sha: 'f' },
-  'GitHub job': { id: 1, name: 'unit', status: 'completed', run_id: 2, head_sha: 'f' },
+  'github run': { action: 'completed', workflow_run: githubRun, repository: githubRepository, sender: { login: 'a' } },
+  'github job': { action: 'completed', workflow_job: githubJob, repository: githubRepository, sender: { login: 'a' } },
+  'github bundle': { run: githubRun, jobs: [githubJob] },
+  'gitea run': { action: 'completed', workflow_run: giteaRun, repository: giteaRepository, sender: { login: 'a' } },
+  'gitea job': { action: 'completed', workflow_job: giteaJob, repository: giteaRepository, sender: { login: 'a' } },
+  'gitea bundle': { run: giteaRun, jobs: { total_count: 1, workflow_jobs: [giteaJob] } },
+  'forgejo run': { action: 'success', run: forgejoRun, prior_status: 'running' },
+  'forgejo bundle': { run: forgejoRun, jobs: [] },
+  'GitHub run': githubRun,
+  'GitHub job': githubJob,
+  'GitHub run without jobs': { run: githubRun },
+  'GitHub list': { total_count: 1, workflow_runs: [githubRun] },
+  'GitHub list of jobs': { total_count: 1, jobs: [githubJob] },
+  'GitHub check': { action: 'completed', check_run: { id: 1 } },
+  'Forgejo run': forgejoRun,
+  'Forgejo run without jobs': { run: forgejoRun },
+  'Forgejo job': { id: 1, name: 'unit', status: 'success', task_id: 2, runs_on: ['docker'] },
   CircleCI: { id: 'x', name: 'build', status: 'success', project_slug: 'gh/g/p', pipeline_number: 2 },
   'CircleCI workflow hook': { type: 'workflow-completed', id: 'x', workflow: { id: 'x' }, pipeline: { id: 'x' } },
   'CircleCI job hook': { type: 'job-completed', id: 'x', job: { id: 'x' }, workflow: {}, pipeline: { id: 'x' } },

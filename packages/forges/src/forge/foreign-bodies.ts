@@ -2,19 +2,24 @@ import { isObject, type JsonObject } from '../body/fields.ts'
 import { has, hasAny, isWord } from '../body/shape.ts'
 import type { NearMiss } from './forge.ts'
 
-/** The objects at the top level of GitHub's hooks; each hook has one of them. */
-const githubObjects = ['workflow_run', 'workflow_job', 'check_run', 'check_suite']
-/** Lists that GitHub's API returns beside their `total_count`. */
-const githubLists = ['workflow_runs', 'workflow_jobs', 'jobs', 'check_runs', 'check_suites']
+/** Lists that the APIs of GitHub and Gitea return beside their `total_count`. */
+const actionsLists = ['workflow_runs', 'workflow_jobs', 'jobs', 'check_runs', 'check_suites']
 const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
 
-/** Returns whether a body is a hook, a list or an object in the format of GitHub. GitLab's test reports have a `total_count`, too. */
-function isGithubBody(values: JsonObject): boolean {
-  const isList = 'total_count' in values && githubLists.some((name) => Array.isArray(values[name]))
-  const isHook = 'sender' in values && isObject(values.repository) && 'full_name' in values.repository
-  const isRun = has(values, 'id', 'run_number', 'head_sha') && hasAny(values, 'workflow_id', 'run_attempt')
-  const isJob = has(values, 'id', 'run_id', 'head_sha')
-  return isList || isHook || isRun || isJob || githubObjects.some((name) => isObject(values[name]))
+/** A piece of a record of GitHub, Gitea or Forgejo. */
+export type ActionsPart = 'run' | 'job' | 'list' | 'check' | 'forgejo run' | 'forgejo job'
+
+/** Returns which piece of a record a body is. GitLab's test reports have a `total_count`, too. */
+export function actionsPart(values: JsonObject): ActionsPart | undefined {
+  const { id, check_run, check_suite } = values
+  if ('total_count' in values && actionsLists.some((name) => Array.isArray(values[name]))) {
+    return isObject(values.run) ? undefined : 'list'
+  }
+  if (id === undefined) return isObject(check_run) || isObject(check_suite) ? 'check' : undefined
+  if (has(values, 'run_id', 'head_sha') || has(values, 'run_id', 'run_url')) return 'job'
+  if (has(values, 'index_in_repo', 'commit_sha')) return 'forgejo run'
+  if (has(values, 'task_id', 'runs_on')) return 'forgejo job'
+  return has(values, 'run_number', 'head_sha') && hasAny(values, 'workflow_id', 'run_attempt') ? 'run' : undefined
 }
 
 /** Returns whether a body is an object of CircleCI's API, or a pipeline and a workflow without the jobs. */
@@ -32,17 +37,12 @@ function isJenkinsBody(values: JsonObject): boolean {
 
 /** Returns whether a body has the form of another CI system. */
 export const isForeign = (values: JsonObject): boolean =>
-  isGithubBody(values) || isCircleciPart(values) || isJenkinsBody(values)
+  actionsPart(values) !== undefined || isCircleciPart(values) || isJenkinsBody(values)
 
 const onlyGitlab = 'only pipelines in the format of GitLab are read'
 
 /** The bodies of no forge that users mistake for records, and those of forges that are not read. */
 export const foreignBodies: readonly NearMiss[] = [
-  {
-    name: 'GitHub',
-    matches: isGithubBody,
-    advice: () => `is a payload in the format of GitHub; ${onlyGitlab}`,
-  },
   {
     name: 'Jenkins',
     matches: isJenkinsBody,

@@ -1,0 +1,77 @@
+import { type Fields, type JsonObject, requiredId, requiredSection, section } from '../body/fields.ts'
+import type { ReadableBody } from '../forge/forge.ts'
+import { sortJobs } from '../record/arrange-jobs.ts'
+import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
+import { toJobEvent } from '../record/to-job-event.ts'
+import { jobsOfAttempt, listJobs } from './jobs.ts'
+import { readRepository } from './owners.ts'
+import { actionsJobPaths, bundlePayload, githubPaths, giteaPaths, runHookPayload } from './payload.ts'
+import { isBundle, isGitea, isHook } from './signatures.ts'
+
+/** The forges with the hooks and the REST answers of GitHub Actions. */
+export type ActionsForge = 'github' | 'gitea'
+
+/** What is different between these forges. */
+export interface ActionsReader {
+  readonly forge: ActionsForge
+  /** Reads a run. `owner` is the hook or the bundle that it is in. */
+  readonly readRun: (run: Fields, owner: Fields) => RunFields
+  readonly readJob: (job: Fields, owner: Fields) => JobRecord
+}
+
+/** A run without its jobs. */
+export type RunFields = Omit<PipelineRecord, 'jobs' | 'jobsUnknown' | 'jobsUnreadable' | 'receivedAtNs'>
+
+/** The bundle of answers of REST, for messages. */
+export const bundle = '{ run, jobs }'
+
+/** Returns the bodies of a forge. The hook of a run has no jobs; hooks of jobs add them. */
+export function actionsBodies({ forge, readRun, readJob }: ActionsReader): readonly ReadableBody[] {
+  const paths = forge === 'github' ? githubPaths : giteaPaths
+  const isMine = (values: JsonObject): boolean => isGitea(values) === (forge === 'gitea')
+  return [
+    {
+      kind: `${forge} run`,
+      matches: (values) => isHook(values, 'workflow_run') && !isHook(values, 'workflow_job') && isMine(values),
+      read: (hook, receivedAtNs) => {
+        const run = readRun(requiredSection(hook, 'workflow_run'), hook)
+        return { kind: 'pipeline', record: { ...run, jobs: [], jobsUnknown: true, receivedAtNs } }
+      },
+      payload: runHookPayload('workflow_run', paths),
+    },
+    {
+      kind: `${forge} job`,
+      matches: (values) => isHook(values, 'workflow_job') && isMine(values),
+      read: (hook, receivedAtNs) => {
+        const fields = requiredSection(hook, 'workflow_job')
+        const job = readJob(fields, hook)
+        const pipelineId = requiredId(fields, 'run_id')
+        const project = readRepository(section(hook, 'repository'), job.url)
+        return {
+          kind: 'job',
+          event: toJobEvent(job, { forge, pipelineId, runAttempt: job.attempt, project, receivedAtNs }),
+        }
+      },
+    },
+    {
+      kind: `${forge} bundle`,
+      matches: (values) => isBundle(values) && isMine(values),
+      read: (fields, receivedAtNs) => {
+        const run = readRun(requiredSection(fields, 'run'), fields)
+        const listed = listJobs(fields)
+        const read = listed.jobs.map((job) => readJob(job, job))
+        const jobs = sortJobs(jobsOfAttempt(read, run))
+        return {
+          kind: 'pipeline',
+          record: {
+            ...run,
+            jobs,
+            jobsUnreadable: listed.isComplete ? undefined : true,
+            receivedAtNs,
+          },
+        }
+      },
+      payload: bundlePayload(paths, actionsJobPaths),
+    },
+  ]
+}

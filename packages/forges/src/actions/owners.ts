@@ -1,0 +1,31 @@
+import { type Fields, id, section, text } from '../body/fields.ts'
+import { lastSegment, projectUrl, repositoryPath, url } from '../body/url.ts'
+import type { ProjectRecord, UserRecord } from '../record/pipeline-record.ts'
+
+/** Reads a repository. What it lacks is read from the web URL of a run or a job in it. */
+export function readRepository(repository: Fields | undefined, runUrl: string | undefined): ProjectRecord {
+  const webUrl = projectUrl(repository && url(repository, 'html_url')) ?? repositoryUrlIn(runUrl)
+  const path = (repository && text(repository, 'full_name')) ?? repositoryPath(webUrl)
+  return {
+    id: repository && id(repository, 'id'),
+    name: (repository && text(repository, 'name')) ?? (path && lastSegment(path)),
+    webUrl,
+    path,
+  }
+}
+
+/** Returns the URL of the repository of a run or a job, such as `https://host/owner/name/actions/runs/7/job/9`. */
+function repositoryUrlIn(runUrl: string | undefined): string | undefined {
+  const end = runUrl?.lastIndexOf('/actions/runs/') ?? -1
+  return end > 0 ? runUrl?.slice(0, end) : undefined
+}
+
+/** Reads the first of several users. E-mail addresses are not read. */
+export function readUser(owner: Fields, keys: readonly string[]): UserRecord | undefined {
+  for (const key of keys) {
+    const user = section(owner, key)
+    const record = user && { id: id(user, 'id'), username: text(user, 'login') ?? text(user, 'username') }
+    if (record?.id !== undefined || record?.username !== undefined) return record
+  }
+  return undefined
+}

@@ -1,0 +1,24 @@
+import { actionsBodies, bundle } from '../actions/bodies.ts'
+import { readJob } from '../actions/jobs.ts'
+import { withoutCopiedStatus } from '../actions/steps.ts'
+import type { Fields } from '../body/fields.ts'
+import type { Forge } from '../forge/forge.ts'
+import type { JobRecord } from '../record/pipeline-record.ts'
+import { hookRules } from './hook-rules.ts'
+import { readRun } from './run.ts'
+
+/** Reads a job. One that runs again keeps its id and its creation before version 1.27, so its creation does not say since when it waits. */
+function readGiteaJob(fields: Fields): JobRecord {
+  const job = readJob(fields)
+  const steps = withoutCopiedStatus(job.steps, job.status)
+  const isLater = job.attempt !== undefined && job.attempt > 1
+  return isLater ? { ...job, steps, createdAtNs: undefined, queuedSeconds: undefined } : { ...job, steps }
+}
+
+export const gitea = {
+  expected: `a workflow_run or workflow_job hook or ${bundle} of Gitea`,
+  bodies: actionsBodies({ forge: 'gitea', readRun, readJob: readGiteaJob }),
+  nearMisses: [],
+  otherHook: () => undefined,
+  hooks: hookRules,
+} as const satisfies Forge

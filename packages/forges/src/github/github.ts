@@ -1,0 +1,28 @@
+import { actionsBodies, bundle } from '../actions/bodies.ts'
+import { readJob } from '../actions/jobs.ts'
+import { otherHook } from '../actions/signatures.ts'
+import { type Fields, section, text } from '../body/fields.ts'
+import type { Forge } from '../forge/forge.ts'
+import type { EnvironmentRecord } from '../record/pipeline-record.ts'
+import { hookRules } from './hook-rules.ts'
+import { nearMisses } from './near-misses.ts'
+import { readRun } from './run.ts'
+
+/** Reads the environment that a job deploys to. Only hooks tell it, beside the job. */
+function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
+  const deployment = section(owner, 'deployment')
+  const name = deployment && text(deployment, 'environment')
+  return name === undefined ? undefined : { name, action: undefined, deploymentTier: undefined }
+}
+
+export const github = {
+  expected: `a workflow_run or workflow_job hook or ${bundle}`,
+  bodies: actionsBodies({
+    forge: 'github',
+    readRun,
+    readJob: (job, owner) => ({ ...readJob(job), environment: readEnvironment(owner) }),
+  }),
+  nearMisses,
+  otherHook,
+  hooks: hookRules,
+} as const satisfies Forge
