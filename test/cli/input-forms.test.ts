@@ -225,7 +225,7 @@ describe('encodings', () => {
 
 test.each([
   ['{"message":"401 Unauthorized"}', 'is an error answer of an API (401), not a record; check the URL and the token'],
-  ['{"workflow_run":{"id":1,"status":"completed"}}', 'is a payload in the format of GitHub'],
+  ['{"id":1,"run_id":2,"run_url":"x","status":"completed"}', 'is a job of GitHub Actions (1) without its run'],
   [JSON.stringify(pipelineOf(31, { sha: 'f' })), 'is a pipeline of the REST API (31) without its jobs'],
   ['<!DOCTYPE html>\n<html>', 'is HTML'],
   ['object_kind: pipeline\n', 'is not valid JSON'],

@@ -60,7 +60,7 @@ export function convertEach(
   receivedAtNs?: bigint,
 ): BodyResult[] {
   const options = resolveOptions(input)
-  const intake = new Intake(options, receivedAtNs, () => readAtNs)
+  const intake = new Intake(options, { receivedAtNs }, () => readAtNs)
   return bodies.map((body) => {
     const admission = intake.admit(body)
     if (admission.kind === 'skip') {

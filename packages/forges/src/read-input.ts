@@ -1,5 +1,6 @@
 import { bodyFields, isObject, type JsonObject, jsonKind, warn } from './body/fields.ts'
 import type { BodyContent } from './forge/forge.ts'
+import type { ForgeName } from './forges.ts'
 import { expectedBody, listAdvice, recognise } from './recognise.ts'
 import type { Payload } from './record/payload.ts'
 import type { PipelineDetails } from './record/pipeline-details.ts'
@@ -12,6 +13,8 @@ export type Input = BodyContent & { readonly warnings: Warnings }
 /** The facts about a body that are not in the body. */
 export interface Intake {
   readonly receivedAtNs: bigint | undefined
+  /** The forge that sent the body; absent to recognise it by the body. */
+  readonly forge?: ForgeName | undefined
 }
 
 /** The nesting depth of objects and lists above which a body gets a warning. */
@@ -27,12 +30,12 @@ export const nestingLimit = 512
  * @throws {RecordError} for a body that no forge reads, or that lacks a required field: id and status of the pipeline and
  * of each job
  */
-export function readInput(body: unknown, { receivedAtNs }: Intake): Input {
+export function readInput(body: unknown, { receivedAtNs, forge }: Intake): Input {
   const advice = Array.isArray(body) ? listAdvice(body) : undefined
   if (advice !== undefined) throw new RecordError('', advice)
   if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${jsonKind(body)}`)
   const warnings = newWarnings()
-  const form = recognise(body)
+  const form = recognise(body, forge)
   const fields = bodyFields(form.unwrap?.(body) ?? body, warnings)
   const content = form.read(fields, receivedAtNs)
   if (isNestedDeeper(body, nestingLimit)) warn(fields, '', `has more than ${nestingLimit} levels of nesting`)
@@ -54,8 +57,8 @@ function isNestedDeeper(value: unknown, levels: number): boolean {
  *
  * @throws {RecordError} for a body that is no record
  */
-export function readPayload(body: JsonObject): Payload {
-  const { kind, unwrap, payload } = recognise(body)
+export function readPayload(body: JsonObject, forge?: ForgeName): Payload {
+  const { kind, unwrap, payload } = recognise(body, forge)
   if (payload === undefined) throw new RecordError('', `is a ${kind}, not a pipeline`)
   return payload(unwrap?.(body) ?? body)
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from './body/fields.ts'
 import { foreignBodies } from './forge/foreign-bodies.ts'
 import type { Forge, NearMiss, ReadableBody } from './forge/forge.ts'
-import { forges } from './forges.ts'
+import { type ForgeName, forges } from './forges.ts'
 import { RecordError } from './record/record-error.ts'
 
 const all: readonly Forge[] = Object.values(forges)
@@ -14,16 +14,27 @@ export const expectedBody = `must be ${all.map(({ expected }) => expected).join(
 /**
  * Returns the form of a body.
  *
+ * @param forgeName the forge that sent the body, if the user names it; absent to recognise the forge by the body
  * @throws {OtherHookError} for a hook about another event
  * @throws {RecordError} for every other body. For bodies that are often mistaken for a record, the message has advice.
  */
-export function recognise(values: JsonObject): ReadableBody {
+export function recognise(values: JsonObject, forgeName?: ForgeName): ReadableBody {
+  if (forgeName !== undefined) return recogniseOf(forges[forgeName], forgeName, values)
   const [first, ...others] = readableBodies.filter(({ matches }) => matches(values))
   if (first !== undefined && others.length === 0) return first
   if (first !== undefined) throw new RecordError('', `has the members of several kinds of records; ${expectedBody}`)
   const otherHook = all.map((forge) => forge.otherHook(values)).find((error) => error !== undefined)
   if (otherHook !== undefined) throw otherHook
   throw new RecordError('', nearMisses.find(({ matches }) => matches(values))?.advice(values) ?? expectedBody)
+}
+
+function recogniseOf(forge: Forge, name: ForgeName, values: JsonObject): ReadableBody {
+  const [first, ...others] = forge.bodies.filter(({ matches, fits = matches }) => fits(values))
+  if (first !== undefined && others.length === 0) return first
+  const otherHook = first === undefined ? forge.otherHook(values) : undefined
+  if (otherHook !== undefined) throw otherHook
+  const advice = forge.nearMisses.find(({ matches }) => matches(values))?.advice(values)
+  throw new RecordError('', advice ?? `must be ${forge.expected}, because the forge is ${name}`)
 }
 
 /** Returns why a list is no record, if it is a list that users mistake for one. */

@@ -42,12 +42,12 @@ export const checkCommand: CommandDefinition = {
 }
 
 async function checkRecords(inputs: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {
-  const { options, receivedAtNs, maxDocumentBytes } = inputSettings(flags, environment)
+  const { options, receivedAtNs, maxDocumentBytes, forge } = inputSettings(flags, environment)
   const output = flags.format === 'json' ? checkedAsJson : checkedAsText
   let exitCode: number = exitCodes.ok
   const result = (reading: Reading): CheckedBody | RecordError => {
     if (reading.kind === 'fault') return reading.error
-    return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs()))
+    return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs(), forge))
   }
   const groups = new RestJobGroups(maxDocumentBytes)
   const files = await findInputFiles(inputs, environment, environment.signal)

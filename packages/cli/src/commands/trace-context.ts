@@ -5,7 +5,15 @@ import {
   type ResourceAttributeList,
   resourceAttributeList,
 } from '@penstock/converter'
-import { forges, JobVariablesError, rootVariable, validateId } from '@penstock/forges'
+import {
+  type Forge,
+  type ForgeName,
+  forgeNames,
+  forges,
+  JobVariablesError,
+  rootVariable,
+  validateId,
+} from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { serviceNameOf } from '../flags/command-variables.ts'
@@ -22,13 +30,19 @@ replaced, with a line on standard error.
 
 A job of a child pipeline needs the root of its trace: pass ${rootVariable} on in the trigger job.
 
+No variable of GitHub has the id of the job: pass it on. Without it, the spans are below the span of the run.
+
 Examples:
   $ eval "$(penstock trace-context)"
   $ penstock trace-context --format dotenv > trace.env && docker run --env-file trace.env image
+  $ penstock trace-context --forge github --job-id \${{ job.check_run_id }} >> "$GITHUB_ENV" --format dotenv
   $ penstock trace-context --format json | jq -r .trace_id
 
 Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
 `
+
+/** The forges whose jobs know their trace. */
+const namesWithJobs = forgeNames.filter((name) => 'readRunningJob' in forges[name])
 
 export const traceContextCommand: CommandDefinition = {
   name: 'trace-context',
@@ -41,6 +55,8 @@ export const traceContextCommand: CommandDefinition = {
           .choices(['env', 'dotenv', 'json'])
           .default('env'),
       )
+      .addOption(new Option('--forge <forge>', 'forge that runs the job').choices(namesWithJobs).default('gitlab'))
+      .option('--job-id <id>', 'id of the job, for forges whose jobs have no variable for it')
       .option('--root-pipeline-id <id>', `root of the pipelines that started this one (default: $${rootVariable})`)
       .addHelpText('after', examples)
     addConversionFlags(command, ['instanceId', 'idScheme', 'multiProject', 'vendorNamespace', 'providerName'])
@@ -53,7 +69,9 @@ async function printTraceContext(flags: OptionValues, environment: Environment):
   const options = conversionOptions(flags, serviceNameOf(env))
   const rootPipelineId = flags.rootPipelineId as string | undefined
   const context = orUsage(() => {
-    const job = forges.gitlab.readRunningJob(env)
+    const forge: Forge = forges[flags.forge as ForgeName]
+    const job = forge.readRunningJob?.(env, flags.jobId as string | undefined)
+    if (job === undefined) throw new JobVariablesError('the jobs of this forge do not know their trace')
     if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
     return jobTraceContext({
       job,

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer'
 import type { ConvertOptions } from '@penstock/converter'
-import { parseDate } from '@penstock/forges'
+import { type ForgeName, forgeNames, parseDate } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { serviceNameOf } from '../flags/command-variables.ts'
@@ -11,6 +11,7 @@ import { defaultMaxDocumentBytes } from './record-stream.ts'
 export interface InputSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
+  readonly forge: ForgeName | undefined
   readonly maxDocumentBytes: number
   readonly holdsStreams: boolean
 }
@@ -23,6 +24,9 @@ export function addInputFlags(command: Command): Command {
         '--received-at <time>',
         'time of receipt of the records, ISO 8601 (default: the end of each pipeline)',
       ).argParser(parseTime),
+    )
+    .addOption(
+      new Option('--forge <forge>', 'forge of the records (default: recognised by each record)').choices(forgeNames),
     )
     .addOption(
       new Option('--max-file-bytes <bytes>', 'length limit of one JSON document, or of one line of NDJSON')
@@ -45,6 +49,7 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
   return {
     options: conversionOptions(flags, serviceNameOf(environment.env)),
     receivedAtNs: flags.receivedAt as bigint | undefined,
+    forge: flags.forge as ForgeName | undefined,
     maxDocumentBytes: flags.maxFileBytes as number,
     holdsStreams: flags.wholeStream === true,
   }

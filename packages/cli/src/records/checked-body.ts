@@ -1,5 +1,13 @@
 import { type CheckedRecord, type ConvertOptions, checkRecord } from '@penstock/converter'
-import { type JsonObject, type Payload, type RunId, readInput, readPayload, type Warnings } from '@penstock/forges'
+import {
+  type ForgeName,
+  type JsonObject,
+  type Payload,
+  type RunId,
+  readInput,
+  readPayload,
+  type Warnings,
+} from '@penstock/forges'
 
 /** The kind of a body, and the attributes and metrics that its record lacks. */
 export type CheckedBody = CheckedPipeline | CheckedJobHook
@@ -25,15 +33,15 @@ interface CheckedJobHook {
  * @param nowNs the receipt time for a record that has no time at all
  * @throws {RecordError} for a body that is no record
  */
-export function checkBody(body: unknown, options: ConvertOptions, nowNs: bigint): CheckedBody {
-  const input = readInput(body, { receivedAtNs: undefined })
+export function checkBody(body: unknown, options: ConvertOptions, nowNs: bigint, forge?: ForgeName): CheckedBody {
+  const input = readInput(body, { receivedAtNs: undefined, forge })
   const { warnings } = input
   if (input.kind === 'job') {
     const { pipelineId, jobId } = input.event
     return { kind: 'job hook', pipelineId, jobId, warnings }
   }
   const { record } = input
-  const payload = readPayload(body as JsonObject)
+  const payload = readPayload(body as JsonObject, forge)
   return {
     kind: payload.kind,
     pipelineId: record.id,

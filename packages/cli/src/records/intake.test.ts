@@ -42,7 +42,7 @@ const jobHook = (more: Readonly<Record<string, unknown>>) => ({
 const nowNs = 1_800_000_000_000_000_000n
 
 function intake(options: ConvertOptionsInput = {}) {
-  const under = new Intake(resolveOptions(options), undefined, () => nowNs)
+  const under = new Intake(resolveOptions(options), { receivedAtNs: undefined }, () => nowNs)
   return {
     admit: (body: unknown) => under.admit(body),
     /** Admits a body, and remembers it as exported if it is admitted. */
@@ -72,7 +72,7 @@ describe('attempts that only a hook of the unfinished pipeline lists', () => {
   })
 
   test('are part of its record if that comes first in files', () => {
-    const under = new Intake(resolveOptions({}), undefined, () => nowNs)
+    const under = new Intake(resolveOptions({}), { receivedAtNs: undefined }, () => nowNs)
     for (const body of [finished, running]) under.survey(body)
     under.surveyed()
     expect(recordOf(under.admit(finished)).jobs).toMatchObject(attempts)
@@ -114,7 +114,7 @@ describe('reexport', () => {
   })
 
   test('the number of stored jobs of all earlier exports is bounded', () => {
-    const run = new Intake(resolveOptions({ reexport: 'replace' }), undefined, () => nowNs)
+    const run = new Intake(resolveOptions({ reexport: 'replace' }), { receivedAtNs: undefined }, () => nowNs)
     for (const id of [1, 2, 3]) {
       const admitted = run.admit(hook({ id, jobs: [7] })) as Admitted
       const [job] = admitted.record.jobs

@@ -8,6 +8,7 @@ import {
 } from '@penstock/exporter'
 import {
   attemptsListedBy,
+  type Intake as Facts,
   findRoot,
   type Input,
   type JobEvent,
@@ -59,7 +60,7 @@ const rememberedJobs = 100_000
  */
 export class Intake {
   readonly #options: ConvertOptions
-  readonly #receivedAtNs: bigint | undefined
+  readonly #facts: Facts
   readonly #nowNs: () => bigint
   readonly #roots = new RecentMap<string, RunId>({ entries: rememberedPipelines })
   readonly #exports = new RecentMap<string, EarlierExport>({
@@ -73,9 +74,9 @@ export class Intake {
   readonly #pendingPipelines = new PendingPipelines(rememberedPipelines)
 
   /** `nowNs` returns the receipt time for records that contain no time. */
-  constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
+  constructor(options: ConvertOptions, { receivedAtNs, forge }: Facts, nowNs: () => bigint) {
     this.#options = options
-    this.#receivedAtNs = receivedAtNs
+    this.#facts = { receivedAtNs, forge }
     this.#nowNs = nowNs
     this.#links = new PipelineLinks(options, rememberedPipelines)
   }
@@ -100,7 +101,7 @@ export class Intake {
 
   /** @throws {RecordError} for a body that is no record */
   admit(body: unknown): Admission {
-    const input = readInput(body, { receivedAtNs: this.#receivedAtNs })
+    const input = readInput(body, this.#facts)
     return input.kind === 'job' ? this.#admitJob(input.event) : this.#admitPipeline(input)
   }
 
@@ -116,7 +117,7 @@ export class Intake {
 
   #readable(body: unknown): Input | undefined {
     try {
-      return readInput(body, { receivedAtNs: this.#receivedAtNs })
+      return readInput(body, this.#facts)
     } catch (error) {
       if (error instanceof RecordError) return undefined
       throw error

@@ -1,5 +1,5 @@
 import type { ConvertOptions, Tally } from '@penstock/converter'
-import { OtherHookError, RecordError } from '@penstock/forges'
+import { type ForgeName, OtherHookError, RecordError } from '@penstock/forges'
 import { rereadableInput } from '../input/buffered-input.ts'
 import { findInputFiles, type InputFile } from '../input/input-files.ts'
 import { type Outstanding, type Place, type Reading, readBodies } from '../input/record-stream.ts'
@@ -25,6 +25,8 @@ export interface RecordSource {
 interface RunSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
+  /** The forge of all records; absent to recognise it by each record. */
+  readonly forge?: ForgeName | undefined
   /** The activity shown in the progress, such as `converting`. */
   readonly activity: string
   /** Whether standard output goes to the same terminal, where a bar would get in its way. */
@@ -88,7 +90,7 @@ export class RecordRun {
     const terminal = stderr.isTTY === true
     this.#sources = sources
     this.#jobGroups = new RestJobGroups(settings.maxDocumentBytes)
-    this.#intake = new Intake(settings.options, settings.receivedAtNs, () => clock.nowNs())
+    this.#intake = new Intake(settings.options, settings, () => clock.nowNs())
     const mode = terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines'
     const progressOf = (activity: string) => new Progress({ stderr, clock, activity, totalBytes: bytes, mode })
     this.#surveyProgress = progressOf('first pass')

@@ -1,7 +1,8 @@
 import { JobVariablesError, type PipelineRecord, type RunId, type RunningJob } from '@penstock/forges/record'
-import { createPlan, type PlannedJob } from '../attributes/plan.ts'
+import { createPlan, type PlannedJob, type PlannedRun } from '../attributes/plan.ts'
 import { attributesFrom, type CompiledTable } from '../base/attribute-table.ts'
 import type { ConvertOptions } from '../base/options.ts'
+import { ATTR_CICD_PIPELINE_NAME } from '../base/semconv.ts'
 import { getInstance } from '../run/identity.ts'
 import { jobRun, joinedUpstream, pipelineRun } from '../run/run.ts'
 import { percentEncode } from './resource-attribute-list.ts'
@@ -9,7 +10,7 @@ import { percentEncode } from './resource-attribute-list.ts'
 /** The position of a job in its pipeline's trace, for the tools that the job runs. */
 export interface JobTraceContext {
   readonly traceId: string
-  /** The id of the job's span, which is the parent of the tools' spans. */
+  /** The id of the job's span, which is the parent of the tools' spans; that of the pipeline's span if the job's id is unknown. */
   readonly spanId: string
   readonly pipelineSpanId: string
   /** The W3C trace context: the values of `TRACEPARENT` and `TRACESTATE`. With hashed ids, `TRACESTATE` is ''. */
@@ -44,21 +45,24 @@ export const maxAttributeLength = 255
  * @throws {JobVariablesError} if the job's variables do not say which trace it belongs to
  */
 export function jobTraceContext(request: JobTraceContextRequest): JobTraceContext {
-  const { job: running, options } = request
+  const { job: given, options } = request
   const plan = createPlan(options)
   const record = withRootOf(request)
   // The hook will contain a URL, so no other variable of the job may replace its host.
   if (options.instanceId === undefined && getInstance(record.project.webUrl) === '')
-    throw new JobVariablesError(`${running.variables.projectUrl} is not set; without it, ids need an instance id`)
+    throw new JobVariablesError(`${given.variables.projectUrl} is not set; without it, ids need an instance id`)
   const run = pipelineRun(record, plan)
-  const job = jobRun(record.jobs[0]!, run)
-  const shared = sharedAttributes(job)
+  const [running] = record.jobs
+  const job = running && jobRun(running, run)
+  const spanId = job?.spanId ?? run.spanId
+  const isUnknown = (key: string): boolean => given.isNameUnknown === true && key === ATTR_CICD_PIPELINE_NAME
+  const shared = sharedAttributes(run, job).filter(([key]) => !isUnknown(key))
   const fits = ([, value]: readonly [string, string]): boolean => percentEncode(value).length <= maxAttributeLength
   return {
     traceId: run.traceId,
-    spanId: job.spanId,
+    spanId,
     pipelineSpanId: run.spanId,
-    traceparent: `00-${run.traceId}-${job.spanId}-${flagsText(run.ids.traceFlags)}`,
+    traceparent: `00-${run.traceId}-${spanId}-${flagsText(run.ids.traceFlags)}`,
     tracestate: run.traceState,
     rootResolved: run.rootResolved,
     resourceAttributes: new Map(shared.filter(fits)),
@@ -70,13 +74,12 @@ export function jobTraceContext(request: JobTraceContextRequest): JobTraceContex
 const flagsText = (flags: number): string => flags.toString(16).padStart(2, '0')
 
 /** Returns the attributes that are known while the job runs. All are texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
-function sharedAttributes(job: PlannedJob): (readonly [string, string])[] {
-  const { run } = job
+function sharedAttributes(run: PlannedRun, job: PlannedJob | undefined): (readonly [string, string])[] {
   const { plan, tally } = run
   const attributes = [
     ...attributesFrom(knownInJob(plan.resourceAttributes), run, tally),
     ...attributesFrom(knownInJob(plan.pipelineAttributes), run, tally),
-    ...attributesFrom(knownInJob(plan.jobAttributes), job, tally),
+    ...(job === undefined ? [] : attributesFrom(knownInJob(plan.jobAttributes), job, tally)),
   ]
   return attributes.flatMap(({ key, type, value }) => (type === 'string' ? [[key, value] as const] : []))
 }

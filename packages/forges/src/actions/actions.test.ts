@@ -53,7 +53,12 @@ describe('jobs', () => {
 
   test('a job that was canceled in the queue never started, although it has a start', () => {
     const { gpu, build, deploy } = jobsNamed('github-canceled-while-queued')
-    expect(gpu).toMatchObject({ status: 'canceled', startedAtNs: undefined, queuedSeconds: undefined, runner: undefined })
+    expect(gpu).toMatchObject({
+      status: 'canceled',
+      startedAtNs: undefined,
+      queuedSeconds: undefined,
+      runner: undefined,
+    })
     expect(build).toMatchObject({ status: 'canceled', startedAtNs: at('09:00:09') })
     expect(deploy).toMatchObject({ status: 'skipped', startedAtNs: undefined, durationSeconds: undefined })
   })
@@ -75,7 +80,9 @@ describe('jobs', () => {
 
   test('a skipped step takes no time, and times outside its job are not its own', () => {
     const steps = jobsNamed('github-skipped-steps-with-absurd-times').build?.steps ?? []
-    expect(steps.map(({ name, status, startedAtNs, finishedAtNs }) => [name, status, startedAtNs, finishedAtNs])).toEqual([
+    expect(
+      steps.map(({ name, status, startedAtNs, finishedAtNs }) => [name, status, startedAtNs, finishedAtNs]),
+    ).toEqual([
       ['Set up job', 'success', at('09:00:09'), at('09:00:11')],
       ['make', 'success', at('09:00:11'), at('09:03:40')],
       ['Deploy preview', 'skipped', at('09:03:40'), at('09:03:40')],
@@ -143,7 +150,10 @@ describe('runs', () => {
   })
 
   test('an unknown conclusion is kept', () => {
-    expect(jobsNamed('github-unknown-conclusion').build).toMatchObject({ status: 'melted', steps: [{ status: 'melted' }] })
+    expect(jobsNamed('github-unknown-conclusion').build).toMatchObject({
+      status: 'melted',
+      steps: [{ status: 'melted' }],
+    })
   })
 
   test('the hook of a pull request of Gitea has the title', () => {

@@ -5,7 +5,7 @@ import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
 import { jobsOfAttempt, listJobs } from './jobs.ts'
 import { readRepository } from './owners.ts'
-import { actionsJobPaths, bundlePayload, githubPaths, giteaPaths, runHookPayload } from './payload.ts'
+import { actionsJobPaths, bundlePayload, giteaPaths, githubPaths, runHookPayload } from './payload.ts'
 import { isBundle, isGitea, isHook } from './signatures.ts'
 
 /** The forges with the hooks and the REST answers of GitHub Actions. */
@@ -25,6 +25,9 @@ export type RunFields = Omit<PipelineRecord, 'jobs' | 'jobsUnknown' | 'jobsUnrea
 /** The bundle of answers of REST, for messages. */
 export const bundle = '{ run, jobs }'
 
+const isJobHook = (values: JsonObject): boolean => isHook(values, 'workflow_job')
+const isRunHook = (values: JsonObject): boolean => isHook(values, 'workflow_run') && !isJobHook(values)
+
 /** Returns the bodies of a forge. The hook of a run has no jobs; hooks of jobs add them. */
 export function actionsBodies({ forge, readRun, readJob }: ActionsReader): readonly ReadableBody[] {
   const paths = forge === 'github' ? githubPaths : giteaPaths
@@ -32,7 +35,8 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
   return [
     {
       kind: `${forge} run`,
-      matches: (values) => isHook(values, 'workflow_run') && !isHook(values, 'workflow_job') && isMine(values),
+      matches: (values) => isRunHook(values) && isMine(values),
+      fits: isRunHook,
       read: (hook, receivedAtNs) => {
         const run = readRun(requiredSection(hook, 'workflow_run'), hook)
         return { kind: 'pipeline', record: { ...run, jobs: [], jobsUnknown: true, receivedAtNs } }
@@ -41,7 +45,8 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
     },
     {
       kind: `${forge} job`,
-      matches: (values) => isHook(values, 'workflow_job') && isMine(values),
+      matches: (values) => isJobHook(values) && isMine(values),
+      fits: isJobHook,
       read: (hook, receivedAtNs) => {
         const fields = requiredSection(hook, 'workflow_job')
         const job = readJob(fields, hook)
@@ -56,6 +61,7 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
     {
       kind: `${forge} bundle`,
       matches: (values) => isBundle(values) && isMine(values),
+      fits: isBundle,
       read: (fields, receivedAtNs) => {
         const run = readRun(requiredSection(fields, 'run'), fields)
         const listed = listJobs(fields)

@@ -92,7 +92,12 @@ export const runHookPayload = (runKey: string, paths: Paths): ((values: JsonObje
 
 /** Returns the fields of bundles of a run and its jobs. */
 export const bundlePayload = (paths: Paths, jobPaths: Paths): ((values: JsonObject) => Payload) =>
-  tablePayload({ kind: 'REST bundle', paths: { ...within('run', paths), ...jobPaths }, jobsPath: 'jobs', jobs: jobsById })
+  tablePayload({
+    kind: 'REST bundle',
+    paths: { ...within('run', paths), ...jobPaths },
+    jobsPath: 'jobs',
+    jobs: jobsById,
+  })
 
 const within = (key: string, paths: Paths): Paths =>
   Object.fromEntries(Object.entries(paths).map(([field, path]) => [field, `${key}.${path}`]))

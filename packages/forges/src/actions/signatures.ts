@@ -58,8 +58,7 @@ const eventByMember: Readonly<Record<string, string>> = {
 /** Returns the error for a hook about another event, which has a sender and usually a repository; `undefined` for other bodies. */
 export function otherHook(values: JsonObject): OtherHookError | undefined {
   const { repository, sender } = values
-  const isFromForge =
-    isObject(sender) && (isObject(repository) ? 'full_name' in repository : 'hook' in values)
+  const isFromForge = isObject(sender) && (isObject(repository) ? 'full_name' in repository : 'hook' in values)
   if (!isFromForge || hasAny(values, 'object_kind', 'workflow_run', 'workflow_job')) return undefined
   const member = Object.keys(eventByMember).find((name) => isObject(values[name]))
   const event = (member && eventByMember[member]) ?? 'another event'

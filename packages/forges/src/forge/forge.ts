@@ -24,15 +24,18 @@ export interface Forge {
   /**
    * Reads the variables of a running job's environment.
    *
+   * @param jobId the id of the job, for forges without a variable for it; without it, the record has no job
    * @throws {JobVariablesError} if a variable is missing or invalid
    */
-  readonly readRunningJob?: (variables: Readonly<Record<string, string | undefined>>) => RunningJob
+  readonly readRunningJob?: (variables: Readonly<Record<string, string | undefined>>, jobId?: string) => RunningJob
 }
 
 /** A form of body that is read. A body matches at most one form of all forges. */
 export interface ReadableBody {
   readonly kind: string
   readonly matches: (values: JsonObject) => boolean
+  /** Returns whether a body can be read if the user names the forge. Absent if that is the same as `matches`. */
+  readonly fits?: (values: JsonObject) => boolean
   /**
    * Returns the object that is read and that paths in messages refer to; absent if it is the body itself.
    *

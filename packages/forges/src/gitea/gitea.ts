@@ -1,5 +1,6 @@
-import { actionsBodies, bundle } from '../actions/bodies.ts'
+import { type ActionsReader, actionsBodies, bundle } from '../actions/bodies.ts'
 import { readJob } from '../actions/jobs.ts'
+import { readWorkflowJob } from '../actions/running-job.ts'
 import { withoutCopiedStatus } from '../actions/steps.ts'
 import type { Fields } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
@@ -15,10 +16,13 @@ function readGiteaJob(fields: Fields): JobRecord {
   return isLater ? { ...job, steps, createdAtNs: undefined, queuedSeconds: undefined } : { ...job, steps }
 }
 
+const reader: ActionsReader = { forge: 'gitea', readRun, readJob: readGiteaJob }
+
 export const gitea = {
   expected: `a workflow_run or workflow_job hook or ${bundle} of Gitea`,
-  bodies: actionsBodies({ forge: 'gitea', readRun, readJob: readGiteaJob }),
+  bodies: actionsBodies(reader),
   nearMisses: [],
   otherHook: () => undefined,
   hooks: hookRules,
+  readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

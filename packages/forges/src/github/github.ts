@@ -1,5 +1,6 @@
-import { actionsBodies, bundle } from '../actions/bodies.ts'
+import { type ActionsReader, actionsBodies, bundle } from '../actions/bodies.ts'
 import { readJob } from '../actions/jobs.ts'
+import { readWorkflowJob } from '../actions/running-job.ts'
 import { otherHook } from '../actions/signatures.ts'
 import { type Fields, section, text } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
@@ -15,14 +16,17 @@ function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
   return name === undefined ? undefined : { name, action: undefined, deploymentTier: undefined }
 }
 
+const reader: ActionsReader = {
+  forge: 'github',
+  readRun,
+  readJob: (job, owner) => ({ ...readJob(job), environment: readEnvironment(owner) }),
+}
+
 export const github = {
   expected: `a workflow_run or workflow_job hook or ${bundle}`,
-  bodies: actionsBodies({
-    forge: 'github',
-    readRun,
-    readJob: (job, owner) => ({ ...readJob(job), environment: readEnvironment(owner) }),
-  }),
+  bodies: actionsBodies(reader),
   nearMisses,
   otherHook,
   hooks: hookRules,
+  readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

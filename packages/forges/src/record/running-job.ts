@@ -10,6 +10,8 @@ export interface RunningJob {
    * @throws {JobVariablesError} if the variable has another content
    */
   readonly passedRoot: () => bigint | undefined
+  /** Set if no variable has the name that the pipeline will have. */
+  readonly isNameUnknown?: true | undefined
   /** The names of variables, for messages. */
   readonly variables: { readonly projectUrl: string; readonly source: string; readonly root: string }
 }
