@@ -11,6 +11,12 @@ export const caseNames: readonly string[] = readdirSync(pipelines)
   .map((file) => file.slice(0, -'.json'.length))
   .sort()
 
+/** The cases of `fixtures/unnamed`, which do not name their server or repository, sorted. */
+export const unnamedCases: readonly string[] = readdirSync(join(fixtures, 'unnamed'))
+  .map((file) => file.slice(0, -'.json'.length))
+  .sort()
+
+export const unnamedFile = (name: string): string => join(fixtures, 'unnamed', `${name}.json`)
 export const caseFile = (name: string): string => join(pipelines, `${name}.json`)
 
 /** Returns the text of the file of a case. */

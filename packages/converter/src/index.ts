@@ -13,6 +13,7 @@ export {
 export { metricParts } from './metrics/data-points.ts'
 export * from './run/export-decision.ts'
 export { getInstance } from './run/identity.ts'
+export { withNamedParts } from './run/named-parts.ts'
 export { recordInstance, upstreamInstance } from './run/run.ts'
 export { hasTime } from './run/span-times.ts'
 export * from './sdk-views.ts'

@@ -1,21 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isObject, type JsonObject } from './body/fields.ts'
 import { parseLossless } from './body/lossless-json.ts'
 import { capturedBody } from './forge/foreign-bodies.ts'
 import { type Input, readInput } from './read-input.ts'
 import type { PipelineRecord } from './record/pipeline-record.ts'
 
-const folder = join(import.meta.dirname, '../../../fixtures/pipelines')
+const fixtures = join(import.meta.dirname, '../../../fixtures')
+const folders = ['pipelines', 'unnamed'].map((name) => join(fixtures, name))
 
 /** Returns the bodies of the fixtures whose name begins with a prefix, in order of arrival. */
 export function fixtureBodies(prefix: string): { readonly name: string; readonly bodies: readonly JsonObject[] }[] {
-  const files = readdirSync(folder).filter((file) => file.startsWith(prefix))
-  return files.map((file) => ({ name: file.replace('.json', ''), bodies: bodiesIn(file) }))
+  const files = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
+  return files
+    .filter((file) => basename(file).startsWith(prefix))
+    .map((file) => ({ name: basename(file, '.json'), bodies: bodiesIn(file) }))
 }
 
 function bodiesIn(file: string): JsonObject[] {
-  const value = parseLossless(readFileSync(join(folder, file), 'utf8'))
+  const value = parseLossless(readFileSync(file, 'utf8'))
   return (Array.isArray(value) ? value : [value]).map((given: JsonObject) => {
     const captured = capturedBody(given)
     const body = typeof captured === 'string' ? parseLossless(captured) : (captured ?? given)

@@ -2,11 +2,13 @@ import { azure } from './azure/azure.ts'
 import { bitbucket } from './bitbucket/bitbucket.ts'
 import { buildkite } from './buildkite/buildkite.ts'
 import { circleci } from './circleci/circleci.ts'
+import { drone } from './drone/drone.ts'
 import type { Forge } from './forge/forge.ts'
 import { forgejo } from './forgejo/forgejo.ts'
 import { gitea } from './gitea/gitea.ts'
 import { github } from './github/github.ts'
 import { gitlab } from './gitlab/gitlab.ts'
+import { woodpecker } from './woodpecker/woodpecker.ts'
 
 /** All forges, by the word for them in settings. To add one, see docs/contributing/adding-a-forge.md. */
 export const forges = {
@@ -18,6 +20,8 @@ export const forges = {
   buildkite,
   azure,
   bitbucket,
+  woodpecker,
+  drone,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges

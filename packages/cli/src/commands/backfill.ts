@@ -66,7 +66,8 @@ export const backfillCommand: CommandDefinition = {
 
 function settingsOf(flags: OptionValues, environment: Environment): BackfillSettings | undefined {
   const { env } = environment
-  const delivery = exportSettings(flags, environment)
+  // The projects to read are not the conversion option of that name.
+  const delivery = exportSettings({ ...flags, project: undefined }, environment)
   if (delivery === undefined) return undefined
   const projects = flags.project as readonly string[]
   const stateFile = flags.stateFile as string | undefined

@@ -29,7 +29,11 @@ export function addConversionFlags(command: Command, names?: readonly OptionName
   )
   for (const [name, row] of rows) {
     if (names !== undefined && !names.includes(name)) continue
-    for (const option of flagsOf(name, row)) command.addOption(option.helpGroup(heading))
+    for (const option of flagsOf(name, row)) {
+      // `backfill` has a flag of its own for the projects that it reads.
+      const isTaken = command.options.some(({ long }) => long === option.long)
+      if (!isTaken) command.addOption(option.helpGroup(heading))
+    }
   }
   return command
 }

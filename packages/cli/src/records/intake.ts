@@ -1,4 +1,4 @@
-import { type ConvertOptions, exportDecision, hasTime, recordInstance } from '@penstock/converter'
+import { type ConvertOptions, exportDecision, hasTime, recordInstance, withNamedParts } from '@penstock/converter'
 import {
   type Admitted as AdmittedRecord,
   admission,
@@ -102,7 +102,8 @@ export class Intake {
   /** @throws {RecordError} for a body that is no record */
   admit(body: unknown): Admission {
     const input = readInput(body, this.#facts)
-    return input.kind === 'job' ? this.#admitJob(input.event) : this.#admitPipeline(input)
+    if (input.kind === 'job') return this.#admitJob(input.event)
+    return this.#admitPipeline({ ...input, record: withNamedParts(input.record, this.#options) })
   }
 
   /** Records that an admitted record has been exported. Its pipeline is not admitted again, except under `reexport`. */

@@ -8,6 +8,7 @@ const defaults = {
   vendorNamespace: 'svc',
   providerName: 'svc',
   instanceId: undefined,
+  project: undefined,
   idScheme: 'hashed',
   spanNames: 'semconv',
   spanKind: 'semconv',

@@ -10,6 +10,8 @@ export interface ConvertOptions {
   readonly providerName: string
   /** The instance that hashed ids contain. `recordInstance` describes the default. */
   readonly instanceId: string | undefined
+  /** The path of the project of records that do not name theirs. */
+  readonly project: string | undefined
   readonly idScheme: 'hashed' | 'native'
   readonly spanNames: 'semconv' | 'native'
   readonly spanKind: 'semconv' | 'internal'
@@ -87,6 +89,7 @@ export const optionTable = {
   instanceId: text(
     'instance part of hashed ids; when not set, the host of the project’s URL, else of the pipeline’s, else the project’s id or path',
   ),
+  project: text('path of the project, for payloads that do not name it, such as `owner/repository`'),
   idScheme: choice(['hashed', 'native'], 'trace and span ids: uniform hashes, or the forge’s own padded ids'),
   spanNames: choice(['semconv', 'native'], 'name of the pipeline span: `RUN {name}`, or `pipeline: {name or ref}`'),
   spanKind: choice(['semconv', 'internal'], 'kind of the pipeline span: SERVER, or INTERNAL'),

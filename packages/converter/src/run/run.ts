@@ -24,6 +24,7 @@ import {
   runScopedIds,
 } from './identity.ts'
 import { type JobGroup, jobGroup } from './job-group.ts'
+import { withNamedParts } from './named-parts.ts'
 import { busySeconds, type JobTimes, jobTimes, pipelineTimes, ranSeconds, type SpanTimes } from './span-times.ts'
 
 /** The part of a conversion plan that derived values depend on. */
@@ -122,10 +123,10 @@ function withBusyTime(record: PipelineRecord): PipelineRecord {
   return durationSeconds === undefined ? record : { ...record, durationSeconds }
 }
 
-/** @throws {RecordError} if the record has no time and no receipt time */
+/** @throws {RecordError} if the record has no time and no receipt time, or lacks a name that the options must give */
 export function pipelineRun<Plan extends RunSettings>(given: PipelineRecord, plan: Plan): PipelineRun<Plan> {
   const { options } = plan
-  const record = withBusyTime(given)
+  const record = withBusyTime(withNamedParts(given, options))
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
   const { ids, instance } = recordSpace(record, plan)

@@ -169,7 +169,9 @@ test.each([
   [
     'no record',
     '{"project_id":7}',
-    '400 Bad request - must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }',
+    expect.stringContaining(
+      '400 Bad request - must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }',
+    ),
   ],
   [
     'a job of the REST API',
@@ -191,6 +193,21 @@ test.each([
     status: 400,
     json: { message },
   })
+})
+
+test('a run that does not name its server and repository needs a source that does', async () => {
+  const bare = { forge: 'woodpecker', secretToken, signals: ['traces'], encoding: 'json' }
+  const named = { ...bare, instanceId: 'ci.example.com', project: 'kiln-works/shelf' }
+  const send = () =>
+    receiver.post(fixture('unnamed/woodpecker-push-of-version-3.json'), { Authorization: `Bearer ${secretToken}` })
+  await start({ sources: { forge: bare } })
+  expect(await send()).toMatchObject({
+    status: 400,
+    json: { message: expect.stringContaining('set instanceId and project of the source') },
+  })
+  await receiver.close()
+  await start({ sources: { forge: named } })
+  expect(await send()).toMatchObject({ status: 202, json: { result: 'enqueued' } })
 })
 
 test('returns warnings about a record', async () => {

@@ -1,5 +1,13 @@
 import type { RequestListener } from 'node:http'
-import { type CredentialRefusal, forges, type HookRules, OtherHookError, RecordError } from '@penstock/forges'
+import { withNamedParts } from '@penstock/converter'
+import {
+  type CredentialRefusal,
+  forges,
+  type HookRules,
+  OtherHookError,
+  type PipelineRecord,
+  RecordError,
+} from '@penstock/forges'
 import {
   apiHeaders,
   guarded,
@@ -169,10 +177,16 @@ async function receiveHook(
   const receivedAtNs = clock.nowNs()
   const body = await readRecord(isMixed, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
   if (body === undefined) return ignored
+  if (body.input.kind === 'pipeline') requireNames(body.input.record, source)
   const { signals } = source
   const scope = sourceScope(source)
   const plan = async () => ({ signals, destination: scope })
   return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan }))
+}
+
+/** @throws {RecordError} if neither the record nor the options of its source name the server and the repository */
+function requireNames(record: PipelineRecord, { options: { instanceId, project } }: Source): void {
+  withNamedParts(record, { instanceId, project })
 }
 
 /**

@@ -26,6 +26,7 @@ test('reads a source with every key', () => {
       signals: ['logs', 'traces', 'logs'],
       options: { user: 'omit', profile: 'native' },
       instanceId: 'ours',
+      project: 'kiln-works/shelf',
       encoding: 'json',
     },
   })
@@ -33,7 +34,7 @@ test('reads a source with every key', () => {
   expect(source).toMatchObject({
     name: 'git.example.com',
     signals: ['traces', 'logs'],
-    options: { user: 'omit', profile: 'native', instanceId: 'ours' },
+    options: { user: 'omit', profile: 'native', instanceId: 'ours', project: 'kiln-works/shelf' },
   })
   expect(source.credentials.signingKeys).toEqual([Buffer.from(Array.from({ length: 32 }, (_, byte) => byte))])
   expect(source.credentials.tokenDigests).toHaveLength(2)
@@ -157,6 +158,11 @@ test.each([
     'two instance ids',
     { secretToken, signals, instanceId: 'x', options: { instanceId: 'y' } },
     'source a: instanceId is set twice: beside the options and among them',
+  ],
+  [
+    'two projects',
+    { secretToken, signals, project: 'x', options: { project: 'y' } },
+    'source a: project is set twice: beside the options and among them',
   ],
   ['no object', 'canary-secret-5d1e77', 'source a: must be an object'],
 ])('refuses %s', (_, source, problem) => {

@@ -141,8 +141,12 @@ const sourceSchema = z.strictObject({
   signals: z.array(z.enum(signalNames)).min(1),
   options: convertOptions.default({}),
   instanceId: z.string().trim().min(1).optional(),
+  project: z.string().trim().min(1).max(1_024).optional(),
   encoding: z.enum(['protobuf', 'json']).optional(),
 })
+
+/** The options that a source may set beside its other options. */
+const ownOptions = ['instanceId', 'project'] as const
 
 /**
  * Returns the problems of keys in combination. It checks the raw input, because the schema skips such checks while any single
@@ -150,15 +154,15 @@ const sourceSchema = z.strictObject({
  */
 function validateCombinations(given: unknown): string[] {
   if (!isObject(given)) return []
-  const { secretToken, signingToken, instanceId, options, token, headers: own } = given
+  const { secretToken, signingToken, options, token, headers: own } = given
   const lacksCredential = secretToken === undefined && signingToken === undefined
-  const hasTwoIds = instanceId !== undefined && isObject(options) && options.instanceId !== undefined
+  const isSetTwice = (key: string) => given[key] !== undefined && isObject(options) && options[key] !== undefined
   const hasTwoTokens =
     token !== undefined && isObject(own) && Object.keys(own).some((name) => /^authorization$/i.test(name))
   return [
     ...(hasTwoTokens ? ['a token and the header authorization are set; use one of them'] : []),
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
-    ...(hasTwoIds ? ['instanceId is set twice: beside the options and among them'] : []),
+    ...ownOptions.filter(isSetTwice).map((key) => `${key} is set twice: beside the options and among them`),
   ]
 }
 
@@ -198,7 +202,7 @@ export function readSources(json: unknown): Sources {
 }
 
 function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
-  const { secretToken = [], signingToken = [], signals, options, instanceId } = given
+  const { secretToken = [], signingToken = [], signals, options, instanceId, project } = given
   return {
     name,
     forge: given.forge,
@@ -212,7 +216,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
     headers: given.headers,
     encoding: given.encoding,
     signals: signalNames.filter((signal) => signals.includes(signal)),
-    options: instanceId === undefined ? options : { ...options, instanceId },
+    options: { ...options, ...(instanceId !== undefined && { instanceId }), ...(project !== undefined && { project }) },
   }
 }
 

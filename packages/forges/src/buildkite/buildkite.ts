@@ -39,7 +39,7 @@ export const buildkite = {
   ],
   // Hooks of all other events of builds, jobs and agents, and `ping`.
   otherHook: ({ event, sender }) =>
-    isWord(event) && sender !== undefined && !hookRules.recordEvents.includes(event)
+    isWord(event) && isObject(sender) && !hookRules.recordEvents.includes(event)
       ? new OtherHookError('event', quoted(event), 'build.finished or job.finished')
       : undefined,
   hooks: hookRules,

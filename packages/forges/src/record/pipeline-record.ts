@@ -54,6 +54,8 @@ export interface PipelineRecord {
   readonly user: UserRecord | undefined
   readonly commit: CommitRecord | undefined
   readonly project: ProjectRecord
+  /** What the forge's payload does not name, so that options must: the server (`instanceId`) or the repository (`project`). */
+  readonly unnamed?: readonly UnnamedPart[] | undefined
   /** All known attempts of jobs and bridges, unique by id, sorted by creation time and then by `compareRunIds`. */
   readonly jobs: readonly JobRecord[]
   /** Set if the list of jobs is unreadable, so that their number is unknown. */
@@ -87,6 +89,9 @@ export interface PreviousAttempt {
   readonly runId: RunId
   readonly attempt?: number | undefined
 }
+
+/** The option that names a part of a run which its payload does not name. */
+export type UnnamedPart = 'instanceId' | 'project'
 
 export interface ProjectRecord {
   readonly id: RunId | undefined

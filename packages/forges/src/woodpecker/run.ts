@@ -1,0 +1,110 @@
+import { type Fields, id, requiredId, requiredText, sections, text, unixSeconds } from '../body/fields.ts'
+import { userName } from '../body/user-name.ts'
+import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
+import { sortJobs } from '../record/arrange-jobs.ts'
+import { secondsBetween } from '../record/durations.ts'
+import type { JobRecord, MergeRequestRecord, PipelineRecord, StepRecord } from '../record/pipeline-record.ts'
+import { woodpeckerFailureReason, woodpeckerStatus } from './status-words.ts'
+
+/** Reads a pipeline of the REST API with its workflows. It names neither its server nor its repository. */
+export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
+  const word = requiredText(pipeline, 'status')
+  const parent = id(withoutZero(pipeline, 'parent'), 'parent')
+  const createdAtNs = unixSeconds(pipeline, 'created')
+  const startedAtNs = unixSeconds(pipeline, 'started')
+  const sha = text(pipeline, 'commit')
+  const message = text(pipeline, 'message')
+  const source = text(pipeline, 'event')
+  const username = source === 'cron' ? undefined : (userName(pipeline, 'sender') ?? userName(pipeline, 'author'))
+  return {
+    ...absentRunFields,
+    ...readRef(pipeline),
+    forge: 'woodpecker',
+    id: requiredId(pipeline, 'id'),
+    previousAttempt: parent === undefined ? undefined : { runId: parent },
+    iid: id(pipeline, 'number'),
+    status: woodpeckerStatus(word),
+    sha,
+    source,
+    createdAtNs,
+    startedAtNs,
+    updatedAtNs: unixSeconds(pipeline, 'updated'),
+    finishedAtNs: unixSeconds(pipeline, 'finished'),
+    queuedSeconds: secondsBetween(createdAtNs, startedAtNs),
+    failureReason: woodpeckerFailureReason(word),
+    mergeRequest: readMergeRequest(pipeline),
+    user: username === undefined ? undefined : { id: undefined, username },
+    commit:
+      sha === undefined && message === undefined ? undefined : { id: sha, title: message?.split('\n', 1)[0], message },
+    project: { id: undefined, name: undefined, webUrl: undefined, path: undefined },
+    unnamed: ['instanceId', 'project'],
+    jobs: sortJobs((sections(pipeline, 'workflows') ?? []).map(readWorkflow)),
+    bridgesListed: false,
+    receivedAtNs,
+  }
+}
+
+/** Returns the fields without one that is 0, which means that there is none. */
+const withoutZero = (fields: Fields, key: string): Fields =>
+  fields.values[key] === 0 ? { ...fields, values: { ...fields.values, [key]: undefined } } : fields
+
+const TAGS = 'refs/tags/'
+
+/** Returns the ref. The `branch` of a pull request is its target; its own branch comes first in `refspec`. */
+function readRef(pipeline: Fields): Pick<PipelineRecord, 'ref' | 'tag'> {
+  const ref = text(pipeline, 'ref')
+  const branch = text(pipeline, 'branch')
+  if (ref?.startsWith(TAGS)) return { ref: ref.slice(TAGS.length), tag: true }
+  const head = requestNumber(ref) === undefined ? undefined : text(pipeline, 'refspec')?.split(':', 1)[0]
+  const name = head ?? branch
+  return { ref: name, tag: name === undefined ? undefined : false }
+}
+
+const requestNumber = (ref: string | undefined): string | undefined =>
+  /^refs\/(?:pull|pull-requests|merge-requests)\/([1-9]\d{0,17})\//.exec(ref ?? '')?.[1]
+
+function readMergeRequest(pipeline: Fields): MergeRequestRecord | undefined {
+  const number = requestNumber(text(pipeline, 'ref'))
+  if (number === undefined) return undefined
+  return {
+    id: undefined,
+    iid: BigInt(number),
+    title: text(pipeline, 'title'),
+    state: undefined,
+    draft: false,
+    targetBranch: text(pipeline, 'branch'),
+  }
+}
+
+/** Reads a workflow, which is a job of the record. Its steps are below it. */
+function readWorkflow(workflow: Fields): JobRecord {
+  const word = requiredText(workflow, 'state')
+  const agentId = id(withoutZero(workflow, 'agent_id'), 'agent_id')
+  return {
+    ...absentJobFields,
+    id: requiredId(workflow, 'id'),
+    bridge: false,
+    name: text(workflow, 'name'),
+    status: woodpeckerStatus(word),
+    startedAtNs: unixSeconds(workflow, 'started'),
+    finishedAtNs: unixSeconds(workflow, 'finished'),
+    failureReason: woodpeckerFailureReason(word),
+    allowFailure: false,
+    runner: agentId === undefined ? undefined : { ...absentRunnerFields, id: agentId },
+    effective: true,
+    steps: sections(workflow, 'children')?.toSorted(byPosition).map(readStep),
+  }
+}
+
+function byPosition(one: Fields, other: Fields): number {
+  const [a, b] = [id(one, 'pid') ?? 0n, id(other, 'pid') ?? 0n]
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+/** Reads a step. Versions before 3 call its times `start_time` and `end_time`. */
+const readStep = (step: Fields): StepRecord => ({
+  name: text(step, 'name'),
+  status: woodpeckerStatus(requiredText(step, 'state')),
+  startedAtNs: unixSeconds(step, 'started') ?? unixSeconds(step, 'start_time'),
+  finishedAtNs: unixSeconds(step, 'finished') ?? unixSeconds(step, 'end_time'),
+})

@@ -1,0 +1,30 @@
+import type { JsonObject } from '../body/fields.ts'
+import { has } from '../body/shape.ts'
+import type { Forge } from '../forge/forge.ts'
+import { bearerRules } from '../forge/secret-token.ts'
+import { pipelinePayload } from './payload.ts'
+import { readPipeline } from './run.ts'
+
+const isPipeline = (values: JsonObject): boolean => has(values, 'id', 'number', 'status', 'event', 'commit', 'parent')
+
+export const woodpecker = {
+  expected: 'a pipeline of Woodpecker with its workflows',
+  bodies: [
+    {
+      kind: 'Woodpecker pipeline',
+      matches: (values) => isPipeline(values) && Array.isArray(values.workflows),
+      read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readPipeline(fields, receivedAtNs) }),
+      payload: pipelinePayload,
+    },
+  ],
+  nearMisses: [
+    {
+      name: 'Woodpecker',
+      matches: (values) => isPipeline(values) && !('workflows' in values),
+      advice: () =>
+        'is a pipeline in the format of Woodpecker without its workflows; give the answer for this pipeline alone',
+    },
+  ],
+  otherHook: () => undefined,
+  hooks: bearerRules,
+} as const satisfies Forge
