@@ -8,6 +8,7 @@ import { forgejo } from './forgejo/forgejo.ts'
 import { gitea } from './gitea/gitea.ts'
 import { github } from './github/github.ts'
 import { gitlab } from './gitlab/gitlab.ts'
+import { jenkins } from './jenkins/jenkins.ts'
 import { woodpecker } from './woodpecker/woodpecker.ts'
 
 /** All forges, by the word for them in settings. To add one, see docs/contributing/adding-a-forge.md. */
@@ -22,6 +23,7 @@ export const forges = {
   bitbucket,
   woodpecker,
   drone,
+  jenkins,
 } as const satisfies Readonly<Record<string, Forge>>
 
 export type ForgeName = keyof typeof forges

@@ -58,6 +58,7 @@ export function readJob(job: Fields): JobRecord {
     allowFailure: softFailed,
     url: url(job, 'web_url'),
     runner: readRunner(job),
+    group: readGroup(job),
     requiredTags: job.values.agent_query_rules === undefined ? undefined : texts(job, 'agent_query_rules'),
     downstream: readDownstream(job),
     attempt: retries === undefined || retries === 0 ? undefined : retries + 1,
@@ -102,6 +103,13 @@ function readRunner(job: Fields): RunnerRecord | undefined {
     url: url(agent, 'web_url'),
     tags,
   }
+}
+
+/** Reads the place of a job among parallel jobs of one name, which count from 0. */
+function readGroup(job: Fields): JobRecord['group'] {
+  const name = text(job, 'name')
+  const index = count(job, 'parallel_group_index')
+  return name === undefined || index === undefined ? undefined : { name, index: index + 1 }
 }
 
 function readDownstream(job: Fields): DownstreamPipeline | undefined {

@@ -28,26 +28,18 @@ export function isCircleciPart(values: JsonObject): boolean {
   return isApiObject || (isObject(values.pipeline) && isObject(values.workflow) && !hasAny(values, 'jobs', 'type'))
 }
 
-/** Returns whether a body is a build of Jenkins: of its API, of its stage view, or both in a bundle. */
-function isJenkinsBody(values: JsonObject): boolean {
+/** Returns whether a body is a build of Jenkins alone: of its API, or of its stage view. */
+export function isJenkinsPart(values: JsonObject): boolean {
   const isBuild = isWord(values._class) && has(values, 'number', 'building')
-  const isStages = has(values, '_links', 'stages', 'durationMillis')
-  return isBuild || isStages || (isObject(values.build) && isObject(values.stages))
+  return isBuild || has(values, '_links', 'stages', 'durationMillis')
 }
 
 /** Returns whether a body has the form of another CI system. */
 export const isForeign = (values: JsonObject): boolean =>
-  actionsPart(values) !== undefined || isCircleciPart(values) || isJenkinsBody(values)
-
-const onlyGitlab = 'only pipelines in the format of GitLab are read'
+  actionsPart(values) !== undefined || isCircleciPart(values) || isJenkinsPart(values)
 
 /** The bodies of no forge that users mistake for records, and those of forges that are not read. */
 export const foreignBodies: readonly NearMiss[] = [
-  {
-    name: 'Jenkins',
-    matches: isJenkinsBody,
-    advice: () => `is a build in the format of Jenkins; ${onlyGitlab}`,
-  },
   {
     name: 'captured request',
     matches: (values) => capturedBody(values) !== undefined,

@@ -1,0 +1,35 @@
+import { objectsById } from '../body/list-answer.ts'
+import { tablePayload } from '../forge/table-payload.ts'
+
+export const bundlePayload = tablePayload({
+  kind: 'REST bundle',
+  paths: {
+    'object_attributes.iid': 'build.number',
+    'object_attributes.name': 'build.url',
+    'object_attributes.status': 'build.result',
+    'object_attributes.ref': 'build.actions',
+    'object_attributes.tag': 'build.actions',
+    'object_attributes.sha': 'build.actions',
+    'object_attributes.source': 'build.actions',
+    'object_attributes.created_at': 'build.timestamp',
+    'object_attributes.finished_at': 'build.duration',
+    'object_attributes.duration': 'build.duration',
+    'object_attributes.queued_duration': 'build.actions',
+    'object_attributes.url': 'build.url',
+    'user.username': 'build.actions',
+    'commit.id': 'build.actions',
+    'commit.message': 'build.changeSets',
+    'source_pipeline.pipeline_id': 'build.actions',
+    'project.name': 'build.actions',
+    'project.web_url': 'build.actions',
+    'project.path_with_namespace': 'build.actions',
+    'builds[].name': 'name',
+    'builds[].status': 'status',
+    'builds[].started_at': 'startTimeMillis',
+    'builds[].finished_at': 'durationMillis',
+    'builds[].duration': 'durationMillis',
+    'builds[].runner.description': 'execNode',
+  },
+  jobsPath: 'stages.stages',
+  jobs: ({ stages }) => objectsById(stages, 'stages'),
+})
