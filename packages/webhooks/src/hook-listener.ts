@@ -10,7 +10,7 @@ import {
   type Tx,
 } from '@penstock/core'
 import type { NewDelivery } from '@penstock/delivery'
-import { eventSources } from './events/event-sources.ts'
+import { eventSources, isHooked } from './events/event-sources.ts'
 import type { HookEvent, ProjectEvent } from './events/hook-event.ts'
 import { newUuid } from './new-uuid.ts'
 
@@ -34,8 +34,8 @@ export function hookListener(queue: HookQueue): EventListener {
     const found = new Map<string, readonly CalledHook[]>()
     for (const event of events) {
       const { projectId } = event
+      if (projectId === undefined || !isHooked(event.type)) continue
       const source = eventSources[event.type]
-      if (projectId === undefined || source === undefined) continue
       const key = `${projectId} ${event.type}`
       const hooks = found.get(key) ?? (await hooksToCall(tx, projectId, source.switches))
       found.set(key, hooks)

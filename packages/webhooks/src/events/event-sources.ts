@@ -42,7 +42,7 @@ export const MAX_JOB_EVENTS = 1_000
 const none: { readonly changes: Changes } = { changes: {} }
 
 /** The events of the core that hooks get, by type. */
-export const eventSources: Readonly<Record<string, EventSource>> = {
+export const eventSources = {
   'repository.pushed': {
     switches: ['pushEvents', 'tagPushEvents', 'repositoryUpdateEvents', 'mergeRequestsEvents'],
     eventsOf: pushEvents,
@@ -79,7 +79,11 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'wiki_page.created': wikiPageSource('create'),
   'wiki_page.updated': wikiPageSource('update'),
   'wiki_page.removed': wikiPageSource('delete'),
-}
+} as const satisfies Readonly<Record<ProjectEvent['type'], EventSource>>
+
+export type HookedEventType = keyof typeof eventSources
+
+export const isHooked = (type: ProjectEvent['type']): type is HookedEventType => Object.hasOwn(eventSources, type)
 
 async function pushEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
   const { push } = event

@@ -23,7 +23,7 @@ import { pushPayload } from '../payloads/push.ts'
 import { releasePayload } from '../payloads/release.ts'
 import { type Json, NO_SHA } from '../payloads/shared-objects.ts'
 import { wikiPagePayload } from '../payloads/wiki-page.ts'
-import { eventSources } from './event-sources.ts'
+import { eventSources, type HookedEventType } from './event-sources.ts'
 import type { EventContext, HookEvent, ProjectEvent } from './hook-event.ts'
 
 /** The payload of a test call, or the message that the project has nothing to show. */
@@ -35,19 +35,24 @@ const missing = (what: string): Sample => ({ missing: `Ensure the project has ${
 
 /** Returns a sampler that reports the newest thing of a kind as if it had just been created. */
 const newestOf =
-  (kind: SampleKind, what: string, type: string, select: (event: HookEvent) => boolean = () => true): Sampler =>
+  (
+    kind: SampleKind,
+    what: string,
+    type: HookedEventType,
+    select: (event: HookEvent) => boolean = () => true,
+  ): Sampler =>
   async (context, project) => {
     const number = await findNewest(context, project.id, kind)
     if (number === undefined) return missing(what)
     const event: ProjectEvent = {
-      type: type as ProjectEvent['type'],
+      type,
       objectId: number,
       projectId: project.id,
       actorId: context.actor?.id,
       details: { iid: number },
       changes: kind === 'pipeline' ? { status: { previous: null, current: '' } } : {},
     }
-    const events = await eventSources[type]!.eventsOf(context, event)
+    const events = await eventSources[type].eventsOf(context, event)
     const payload = events.find(select)?.payload
     return payload === undefined ? missing(what) : { payload }
   }
