@@ -1,7 +1,7 @@
 export type { CircuitPolicy } from './queue/circuit.ts'
 export { type DeliveryTables, deliveriesIn, deliveriesWithin, deliveryMigrations } from './queue/deliveries.ts'
 export * from './queue/delivery.ts'
-export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './queue/drain.ts'
+export { type Attempt, Drain, type Send, type Settled } from './queue/drain.ts'
 export { drainErrors } from './queue/drain-errors.ts'
 export * from './queue/queue.ts'
 export { type AddressPolicy, findBlockReason } from './sending/address-guard.ts'
@@ -10,7 +10,6 @@ export { AllowedHostError, AllowedHosts, getHost } from './sending/allowed-hosts
 export {
   defaultHttpClientLimits,
   HttpClient,
-  type HttpClientLimits,
   type HttpReply,
   type HttpRequest,
   type NetworkFailure,
@@ -27,7 +26,6 @@ export {
 export { nextAttemptAt, type RetryPolicy } from './sending/retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './sending/retry-after.ts'
 export {
-  type Aborted,
   type Delivery,
   type Expired,
   type RetryContext,

@@ -1,9 +1,5 @@
 export { Exporter, type ExporterOptions } from './exporter.ts'
-export {
-  HOOKS_PATH,
-  type HooksOptions,
-  hooksListener,
-} from './hooks/hooks-listener.ts'
+export { HOOKS_PATH, hooksListener } from './hooks/hooks-listener.ts'
 export {
   findSource,
   findUnconfiguredSource,
@@ -17,31 +13,16 @@ export type { RecordIntake } from './intake/record-intake.ts'
 export { type DurableOptions, isDurable } from './options/durable-options.ts'
 export { defaultExportLimits, type ExportLimits } from './options/export-limits.ts'
 export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarning } from './records/admission.ts'
-export type { BodyReader } from './records/body-reader.ts'
-export type { ExportIdentity, ExportPlan, IntakeRequest, IntakeResult } from './records/intake-request.ts'
+export type { ExportIdentity, IntakeRequest } from './records/intake-request.ts'
 export { type HookProject, type ReceivedBody, readBody } from './records/received-body.ts'
-export {
-  type ExportInstrument,
-  type ExportInstrumentName,
-  type ExportMetrics,
-  exportInstruments,
-  type MetricSample,
-} from './reporting/export-metrics.ts'
+export { exportInstruments, type MetricSample } from './reporting/export-metrics.ts'
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './sending/deliver-all.ts'
 export { DeliveryStops } from './sending/delivery-stops.ts'
 export type { Destination } from './sending/destination.ts'
 export { EndpointError } from './sending/endpoint-url.ts'
-export {
-  type ChunkAttempt,
-  type ChunkDelivery,
-  DEFAULT_ATTEMPT_TIMEOUT_MS,
-  defaultExportRetry,
-  OtlpEndpoint,
-  type OtlpEndpointOptions,
-  type SendOptions,
-} from './sending/otlp-endpoint.ts'
+export { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry, OtlpEndpoint } from './sending/otlp-endpoint.ts'
 export { parseHeaderList, type RequestHeaders, requestHeaders } from './sending/request-headers.ts'
 export { addTotals, noTotals, type SignalTotals } from './sending/signal-totals.ts'
-export { destinationOfLane, type ExportKey, parseExportKey } from './store/export-key.ts'
+export { destinationOfLane, parseExportKey } from './store/export-key.ts'
 export { type ExporterTables, exporterMigrations } from './store/export-tables.ts'
 export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './store/record-store.ts'

@@ -1,6 +1,5 @@
 export { NewerVersionError } from '@penstock/db'
 export {
-  type ApiKeyJson,
   canBeApiKey,
   createApiKey,
   ensureFirstAdminKey,
@@ -40,7 +39,7 @@ export type { Peppers } from './secrets/pepper.ts'
 export { createSignInCode } from './sessions/sign-in-code.ts'
 export { connectToStore, openForPolling, openGatewayStore, requireUsableSchema } from './store/gateway-store.ts'
 export { gatewayMigrations } from './store/migrations.ts'
-export { isUnusedStore, type MovedTable, MoveError, movePlane } from './store/move-plane.ts'
+export { isUnusedStore, MoveError, movePlane } from './store/move-plane.ts'
 export type { GatewayDb, GatewayTables } from './store/tables.ts'
 export { allowedOriginPattern } from './tokens/allowed-origins.ts'
 export { MAX_OVERLAP_SECONDS } from './tokens/token-input.ts'

@@ -1,6 +1,5 @@
-export { EXPLORER_PATH, type ExplorerOptions, explorerRoutes } from './http/explorer.ts'
-export { GRAPHQL_PATH, type GraphqlRoute, graphqlRoutes } from './http/graphql-routes.ts'
-export type { GraphqlOptions } from './http/graphql-server.ts'
+export { EXPLORER_PATH, explorerRoutes } from './http/explorer.ts'
+export { GRAPHQL_PATH, graphqlRoutes } from './http/graphql-routes.ts'
 export { Loaders } from './request/loaders.ts'
 export type { RequestContext } from './request/request-context.ts'
 export { printedSchema } from './schema/printed-schema.ts'

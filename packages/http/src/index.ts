@@ -1,10 +1,10 @@
 export { BuildQueue, TooManyAnswers } from './answers/build-queue.ts'
 export { JsonAnswer } from './answers/json-answer.ts'
-export { UnreadAnswers, type UnreadLimits } from './answers/unread-answers.ts'
+export { UnreadAnswers } from './answers/unread-answers.ts'
 export { MalformedForm } from './bodies/malformed-form.ts'
 export type { FormRules } from './bodies/read-body.ts'
-export { ClientGone, defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './bodies/read-json.ts'
-export { type FormEntry, isStoredFile, type StoredFile, type UploadedFile } from './bodies/read-multipart.ts'
+export { ClientGone, parseJson, readBytes, requireUncompressed } from './bodies/read-json.ts'
+export { type FormEntry, isStoredFile } from './bodies/read-multipart.ts'
 export { type RequestErrorKind, RequestProblem } from './bodies/request-problem.ts'
 export { TooManyUploads, UploadSpace } from './bodies/upload-space.ts'
 export { urlEncodedEntries } from './bodies/urlencoded.ts'
@@ -25,7 +25,7 @@ export {
   singleParameter,
 } from './routes/credentials.ts'
 export { Html, html } from './routes/html.ts'
-export { type ApiDescription, openApiDocument } from './routes/openapi.ts'
+export { openApiDocument } from './routes/openapi.ts'
 export { factsIn } from './routes/request-facts.ts'
 export {
   type Admitted,
@@ -36,7 +36,6 @@ export {
   type Reply,
   type ResponseRow,
   type Route,
-  type RouteDocumentation,
   type RouteRequest,
   type RouteShape,
   type ServedRoute,

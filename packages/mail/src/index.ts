@@ -1,5 +1,5 @@
 export { fileTransport } from './file-transport.ts'
-export { MAIL_QUEUE, MailQueue, type MailQueueOptions } from './mail-queue.ts'
+export { MailQueue } from './mail-queue.ts'
 export type { Message, Sender } from './message.ts'
 export { parseSmtpUrl, type SmtpServer, smtpTransport } from './smtp-transport.ts'
 export type { MailTransport } from './transport.ts'

@@ -1,5 +1,5 @@
+import type { MarkupFormat } from './formats/format-names.ts'
 import { hostileHtml } from './hostile-html.harness.ts'
-import type { MarkupFormat } from './index.ts'
 
 const markdown: readonly string[] = [
   '[a](javascript:alert(1))',

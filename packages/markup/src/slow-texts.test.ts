@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { MarkupError, type MarkupFormat, type MarkupLimits, MarkupRenderer } from './index.ts'
+import type { MarkupFormat } from './formats/format-names.ts'
+import { MarkupError, type MarkupLimits, MarkupRenderer } from './index.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
