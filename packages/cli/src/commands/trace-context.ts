@@ -41,7 +41,7 @@ Examples:
 Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
 `
 
-/** The forges whose jobs know their trace. */
+/** The forges that tell their jobs about the run. */
 const namesWithJobs = forgeNames.filter((name) => 'readRunningJob' in forges[name])
 
 export const traceContextCommand: CommandDefinition = {
@@ -56,7 +56,7 @@ export const traceContextCommand: CommandDefinition = {
           .default('env'),
       )
       .addOption(new Option('--forge <forge>', 'forge that runs the job').choices(namesWithJobs).default('gitlab'))
-      .option('--job-id <id>', 'id of the job, for forges whose jobs have no variable for it')
+      .option('--job-id <id>', 'id of the job, for forges that have no variable for it')
       .option('--root-pipeline-id <id>', `root of the pipelines that started this one (default: $${rootVariable})`)
       .addHelpText('after', examples)
     addConversionFlags(command, ['instanceId', 'idScheme', 'multiProject', 'vendorNamespace', 'providerName'])

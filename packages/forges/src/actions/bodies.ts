@@ -11,7 +11,7 @@ import { isBundle, isGitea, isHook } from './signatures.ts'
 /** The forges with the hooks and the REST answers of GitHub Actions. */
 export type ActionsForge = 'github' | 'gitea'
 
-/** What is different between these forges. */
+/** The differences between these forges. */
 export interface ActionsReader {
   readonly forge: ActionsForge
   /** Reads a run. `owner` is the hook or the bundle that it is in. */

@@ -86,7 +86,7 @@ export const forgejoJobPaths: Paths = {
   'builds[].tag_list': 'runs_on',
 }
 
-/** Returns the fields of run hooks, whose run is in `runKey`. They have no jobs. */
+/** Returns the fields of run hooks. Their run is in `runKey`, and they have no jobs. */
 export const runHookPayload = (runKey: string, paths: Paths): ((values: JsonObject) => Payload) =>
   tablePayload({ kind: 'pipeline hook', paths: within(runKey, paths), jobsPath: 'jobs', jobs: () => new Map() })
 

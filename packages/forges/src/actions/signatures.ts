@@ -25,7 +25,7 @@ export const isBundle = ({ run, jobs }: JsonObject): boolean =>
   !isForgejoRun(run) &&
   (Array.isArray(jobs) || isObject(jobs))
 
-/** Returns whether a run has the form of Forgejo, whose runs have other fields. */
+/** Returns whether a run has the form of Forgejo, which has other fields. */
 export const isForgejoRun = (run: JsonObject): boolean =>
   has(run, 'id') && hasAny(run, 'index_in_repo', 'commit_sha', 'prettyref')
 

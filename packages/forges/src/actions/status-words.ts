@@ -10,7 +10,7 @@ const statusByState: Readonly<Record<string, KnownStatus>> = {
   in_progress: 'running',
 }
 
-/** The conclusions of what has finished. A run whose conclusion is `action_required` waits for a person. */
+/** The conclusions of finished runs, jobs and steps. A run with the conclusion `action_required` waits for a person. */
 const statusByConclusion: Readonly<Record<string, KnownStatus>> = {
   success: 'success',
   neutral: 'success',

@@ -44,7 +44,7 @@ function isWithin(timeNs: bigint | undefined, { fromNs, toNs }: JobWindow): bool
 
 /**
  * Returns the steps without statuses that they cannot have: versions before 1.27 of Gitea write the status of the job at each of its
- * steps. If all steps of a job that did not succeed have its status, nobody knows their own.
+ * steps. If all steps of a job that did not succeed have its status, their own status is unknown.
  */
 export function withoutCopiedStatus(steps: readonly StepRecord[] | undefined, jobStatus: string) {
   const isCopied = jobStatus !== 'success' && steps !== undefined && steps.every(({ status }) => status === jobStatus)

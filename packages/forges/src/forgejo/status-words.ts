@@ -1,6 +1,6 @@
 import type { KnownStatus } from '../record/status.ts'
 
-/** What is `blocked` waits for other jobs, or for a concurrency group. */
+/** A `blocked` run or job waits for other jobs, or for a concurrency group. */
 const statusByWord: Readonly<Record<string, KnownStatus>> = {
   success: 'success',
   failure: 'failed',
