@@ -129,9 +129,11 @@ interface Part {
 /** Yields spans and log records in output order: pipeline, stages, jobs, each with its steps. A log record shares its span's attribute objects. */
 function* parts(run: PlannedRun): Generator<Part> {
   const { plan, tally } = run
-  const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
-  yield { span: pipelineSpan(run, attributes), logRecord: pipelineLogRecord(run, attributes) }
-  for (const span of stageSpans(run)) yield { span, logRecord: undefined }
+  if (!run.record.previousExport?.onlyJobs) {
+    const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
+    yield { span: pipelineSpan(run, attributes), logRecord: pipelineLogRecord(run, attributes) }
+    for (const span of stageSpans(run)) yield { span, logRecord: undefined }
+  }
   for (const job of run.exportedJobs) {
     const task = jobRun(job, run)
     const jobAttributes = attributesFrom(plan.jobAttributes, task, tally)

@@ -26,6 +26,7 @@ import { EndpointError } from './sending/endpoint-url.ts'
 import { oneLine } from './sending/one-line.ts'
 import type { ChunkAttempt } from './sending/otlp-endpoint.ts'
 import { type PlannedExport, sendExports } from './sending/send-exports.ts'
+import { completeRecord } from './store/collecting-records.ts'
 import { destinationOfLane, readDeliveryKey, scopeOfKey } from './store/export-key.ts'
 import type { ExporterTables } from './store/export-tables.ts'
 import { RecordCache } from './store/record-cache.ts'
@@ -181,7 +182,13 @@ export class Exporter {
   }
 
   async #findRecord(key: string): Promise<FoundRecord | undefined> {
-    const found = await findRecord(this.#options.db.read, key, (text) => this.bodies.read(text))
+    const { db } = this.#options
+    const read = (text: string) => this.bodies.read(text)
+    let found = await findRecord(db.read, key, read)
+    if (found?.collects) {
+      await completeRecord(db, key, found.record.id)
+      found = await findRecord(db.read, key, read)
+    }
     if (found !== undefined) this.#records.add(key, found)
     return found
   }

@@ -17,7 +17,9 @@ import { type Measure, type Measurement, type MetricRow, metricTable } from './m
  * its end.
  */
 export function toMetrics(run: PlannedRun): Metric[] {
-  const isReexport = run.record.previousExport !== undefined
+  const { previousExport } = run.record
+  if (previousExport?.onlyJobs) return []
+  const isReexport = previousExport !== undefined
   // Some measurements are emitted as two metrics, under a legacy and a semconv name. Both share the data points.
   const dataByMeasure = new Map<Measure, MetricData | undefined>()
   const metrics: Metric[] = []

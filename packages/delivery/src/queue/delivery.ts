@@ -8,13 +8,15 @@ export interface NewDelivery {
   readonly lane: string
   /** Identifies the content for the sender, which reads the content itself when the delivery is sent. */
   readonly subject: string
+  /** When it may be sent; absent: at once. */
+  readonly dueAtMs?: number | undefined
 }
 
 /**
  * A delivery that belongs to this claim until the lease ends. If it is not settled by
  * then, the next claim takes it over.
  */
-export interface ClaimedDelivery extends NewDelivery {
+export interface ClaimedDelivery extends Omit<NewDelivery, 'dueAtMs'> {
   readonly id: number
   readonly claim: string
   readonly enqueuedAtMs: number
@@ -47,7 +49,7 @@ export type Settlement =
   | { readonly kind: 'unsent' }
 
 /** An open or settled delivery, as shown to people. */
-export interface DeliveryStatus extends NewDelivery {
+export interface DeliveryStatus extends Omit<NewDelivery, 'dueAtMs'> {
   readonly id: number
   readonly state: 'open' | 'delivered' | 'dead'
   readonly enqueuedAtMs: number

@@ -54,19 +54,43 @@ export class DeliveryQueue {
   async enqueue(tx: Transaction<DeliveryTables>, deliveries: readonly NewDelivery[], nowMs: number): Promise<number> {
     return insertDeliveries.run(
       tx,
-      deliveries.map(({ key, lane, subject }) => ({
+      deliveries.map(({ key, lane, subject, dueAtMs = nowMs }) => ({
         queue: this.#name,
         key,
         lane,
         subject,
         state: 'open' as const,
         enqueued_at_ms: nowMs,
-        due_at_ms: nowMs,
+        due_at_ms: dueAtMs,
         attempts: 0,
         progress: '',
         reason: '',
       })),
     )
+  }
+
+  /**
+   * Lets open deliveries that nobody has claimed yet fall due later, but not later than `mostMs` after they were enqueued. Runs in
+   * the caller's transaction.
+   */
+  async postpone(
+    tx: Transaction<DeliveryTables>,
+    keys: readonly string[],
+    { dueAtMs, mostMs }: { readonly dueAtMs: number; readonly mostMs: number },
+  ): Promise<void> {
+    if (keys.length === 0) return
+    const latest = sql<number>`enqueued_at_ms + ${sql.lit(mostMs)}`
+    await tx
+      .updateTable('deliveries')
+      .set({
+        due_at_ms: sql<number>`case when ${latest} < ${sql.lit(dueAtMs)} then ${latest} else ${sql.lit(dueAtMs)} end`,
+      })
+      .where('queue', '=', this.#name)
+      .where('key', 'in', keys)
+      .where('attempts', '=', 0)
+      .where('due_at_ms', '<', dueAtMs)
+      .where(is('open'))
+      .execute()
   }
 
   /**

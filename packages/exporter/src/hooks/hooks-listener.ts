@@ -181,7 +181,7 @@ async function receiveHook(
   const { signals } = source
   const scope = sourceScope(source)
   const plan = async () => ({ signals, destination: scope })
-  return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan }))
+  return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan, settleMs: source.settleMs }))
 }
 
 /** @throws {RecordError} if neither the record nor the options of its source name the server and the repository */

@@ -22,6 +22,8 @@ export interface Source {
   readonly headers: RequestHeaders | undefined
   /** Default: `exporter.encoding`. */
   readonly encoding: Encoding | undefined
+  /** How long a run whose hook lists no jobs waits for job hooks. */
+  readonly settleMs: number
   /** At least one, in listing order. */
   readonly signals: readonly Signal[]
   /** Options that override those in `exporter.options`. */
@@ -44,6 +46,7 @@ export class SourcesError extends Error {
 }
 
 const MAX_SOURCES = 1_000
+const MAX_SETTLE_SECONDS = 3_600
 /** Allows for an old and a new credential during a rotation, with some reserve. */
 const MAX_CREDENTIALS = 8
 /** Allows names that fit into a path and a key without escaping. */
@@ -140,6 +143,8 @@ const sourceSchema = z.strictObject({
   headers: headers.optional(),
   signals: z.array(z.enum(signalNames)).min(1),
   options: convertOptions.default({}),
+  settleSeconds: z.number().min(0).max(MAX_SETTLE_SECONDS).default(60),
+  steps: z.boolean().optional(),
   instanceId: z.string().trim().min(1).optional(),
   project: z.string().trim().min(1).max(1_024).optional(),
   encoding: z.enum(['protobuf', 'json']).optional(),
@@ -202,7 +207,7 @@ export function readSources(json: unknown): Sources {
 }
 
 function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
-  const { secretToken = [], signingToken = [], signals, options, instanceId, project } = given
+  const { secretToken = [], signingToken = [], signals, options, instanceId, project, steps } = given
   return {
     name,
     forge: given.forge,
@@ -215,8 +220,14 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
     token: given.token,
     headers: given.headers,
     encoding: given.encoding,
+    settleMs: given.settleSeconds * 1_000,
     signals: signalNames.filter((signal) => signals.includes(signal)),
-    options: { ...options, ...(instanceId !== undefined && { instanceId }), ...(project !== undefined && { project }) },
+    options: {
+      ...options,
+      ...(instanceId !== undefined && { instanceId }),
+      ...(project !== undefined && { project }),
+      ...(steps !== undefined && { steps }),
+    },
   }
 }
 

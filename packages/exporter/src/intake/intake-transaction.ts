@@ -4,15 +4,25 @@ import {
   attemptsListedBy,
   findRoot,
   type Input,
+  isFinished,
   type JobEnrichment,
   type RunId,
   rootKey,
   withJobEvents,
 } from '@penstock/forges'
+import { signalNames } from '@penstock/otlp'
 import type { Transaction } from 'kysely'
 import type { DurableOptions } from '../options/durable-options.ts'
-import { admission, toEarlierExport } from '../records/admission.ts'
-import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from '../records/intake-request.ts'
+import { admission, type EarlierExport, toEarlierExport } from '../records/admission.ts'
+import {
+  DEFAULT_SETTLE_MS,
+  type ExportPlan,
+  type IntakeRequest,
+  type IntakeResult,
+  type NotEnqueuedReason,
+} from '../records/intake-request.ts'
+import { readBody } from '../records/received-body.ts'
+import { isCollecting } from '../store/collecting-records.ts'
 import { ExportHistory, type StoredPipelineHistory } from '../store/export-history-store.ts'
 import { deliveryKey, type PipelineNamespace, pipelineKey, recordKey, toLane } from '../store/export-key.ts'
 import type { ExporterTables } from '../store/export-tables.ts'
@@ -22,7 +32,7 @@ import {
   parseJobEnrichments,
   saveJobEnrichments,
 } from '../store/job-hook-store.ts'
-import { insertRecords, type StoredRecord } from '../store/record-store.ts'
+import { findRow, insertRecords, type StoredRecord, storedRoot } from '../store/record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>
@@ -53,6 +63,8 @@ export function toArrival(request: IntakeRequest, options: DurableOptions): Arri
 /** The rows that one intake transaction writes: collected request by request, and written at its end. */
 export class IntakeTransaction {
   readonly deliveries: NewDelivery[] = []
+  /** Deliveries that wait for further job hooks. */
+  readonly postponed: { readonly keys: readonly string[]; readonly settleMs: number }[] = []
   readonly #tx: Transaction<ExporterTables>
   readonly #nowMs: number
   readonly #history: ExportHistory
@@ -90,18 +102,84 @@ export class IntakeTransaction {
     await insertRecords(this.#tx, this.#records, this.#nowMs)
   }
 
-  async #addJob(
-    { options, namespace, key, upstreamId }: Arrival,
-    { event, warnings }: JobInput,
-  ): Promise<IntakeResult> {
+  async #addJob(arrival: Arrival, input: JobInput): Promise<IntakeResult> {
+    const { options, namespace, key, upstreamId } = arrival
+    const { event, warnings } = input
     const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
     this.#history.recordRoot(key, findRoot(event, history.roots, namespace.instance).id, this.#nowMs)
+    if (event.job !== undefined && history.earlier !== undefined) {
+      return this.#addJobOfExportedRun(arrival, input, { ...history, earlier: history.earlier })
+    }
     const isTooLate = history.earlier !== undefined && options.reexport === 'none'
     if (!isTooLate) await this.#saveJobEnrichments(key, [event])
     const reason = isTooLate
       ? `job hook of pipeline ${event.pipelineId}, which has been exported`
       : `job hook, kept for pipeline ${event.pipelineId}`
     return { kind: 'kept', code: 'job_hook', reason, warnings }
+  }
+
+  /**
+   * Adds a job to the record of its run, if that record still waits for job hooks. Otherwise the job becomes part of another record,
+   * whose jobs are sent without the run.
+   */
+  async #addJobOfExportedRun(
+    { request, key: pipeline, pipelineId }: Arrival,
+    { event, warnings }: JobInput,
+    { exports, earlier }: StoredPipelineHistory & { readonly earlier: EarlierExport },
+  ): Promise<IntakeResult> {
+    const kept = (code: NotEnqueuedReason, reason: string): IntakeResult => ({ kind: 'kept', code, reason, warnings })
+    const { settleMs = DEFAULT_SETTLE_MS } = request
+    if (earlier.jobIds.some((id) => id === event.jobId) || !isFinished(event.status)) {
+      return kept('job_hook', `job hook of pipeline ${pipelineId}, which has been exported`)
+    }
+    const latest = recordKey(pipeline, exports)
+    if (
+      this.#records.some(({ key, collects }) => key === latest && collects) ||
+      (await isCollecting(this.#tx, latest))
+    ) {
+      await this.#saveJobEnrichments(pipeline, [event])
+      this.postponed.push({ keys: signalNames.map((signal) => deliveryKey(latest, signal)), settleMs })
+      return kept('job_hook', `job hook, kept for pipeline ${pipelineId}`)
+    }
+    const run = await findRow(this.#tx, pipeline)
+    if (run === undefined) return kept('late_job_lost', `job hook of pipeline ${pipelineId}, whose record has expired`)
+    const { input } = readBody(run.body)
+    if (input.kind !== 'pipeline') throw new Error(`the stored body of ${pipeline} is not a pipeline`)
+    const { signals: all, destination, identity } = await request.plan(input.record)
+    const signals = all.filter((signal) => signal !== 'metrics')
+    if (signals.length === 0)
+      return kept('nothing_to_export', `job of pipeline ${pipelineId}: nothing is to be exported`)
+    await this.#saveJobEnrichments(pipeline, [event])
+    this.#enqueue(
+      recordKey(pipeline, exports + 1),
+      { signals, destination, waitMs: settleMs },
+      {
+        scope: request.scope,
+        body: run.body,
+        receivedAtNs: BigInt(run.received_at_ns),
+        root: storedRoot(run),
+        previousJobIds: earlier.jobIds,
+        jobEnrichments: undefined,
+        identity,
+        collects: true,
+        onlyJobs: true,
+      },
+    )
+    this.#history.recordExport(pipeline, earlier, this.#nowMs)
+    return { kind: 'enqueued', signals, warnings }
+  }
+
+  #enqueue(
+    key: string,
+    { signals, destination, waitMs }: Pick<ExportPlan, 'signals' | 'destination'> & { readonly waitMs: number },
+    record: Omit<StoredRecord, 'key'>,
+  ): void {
+    const dueAtMs = this.#nowMs + waitMs
+    for (const signal of signals) {
+      const each = deliveryKey(key, signal)
+      this.deliveries.push({ key: each, subject: each, lane: toLane(signal, destination), dueAtMs })
+    }
+    this.#records.push({ ...record, key })
   }
 
   async #addPipeline(arrival: Arrival, input: PipelineInput): Promise<IntakeResult> {
@@ -132,15 +210,27 @@ export class IntakeTransaction {
     if (signals.length === 0) {
       return notEnqueued('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
     }
-    const key = recordKey(pipeline, history.exports + 1)
-    for (const signal of signals) {
-      const each = deliveryKey(key, signal)
-      this.deliveries.push({ key: each, subject: each, lane: toLane(signal, destination) })
-    }
-    const previousJobIds = record.previousExport?.jobIds
-    this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobEnrichments, identity })
+    // The jobs of a run that lists none arrive in hooks, in any order.
+    const collects = input.record.jobsUnknown === true
+    const waitMs = collects ? (request.settleMs ?? DEFAULT_SETTLE_MS) : 0
+    this.#enqueue(
+      recordKey(pipeline, history.exports + 1),
+      { signals, destination, waitMs },
+      {
+        scope,
+        body: body.text,
+        receivedAtNs,
+        root,
+        previousJobIds: record.previousExport?.jobIds,
+        jobEnrichments: collects ? undefined : jobEnrichments,
+        identity,
+        collects,
+        onlyJobs: false,
+      },
+    )
     this.#history.recordExport(pipeline, toEarlierExport({ ...decision, record }, root.id, options), this.#nowMs)
-    if (jobEnrichments !== undefined && options.reexport === 'none') await deleteJobEnrichments(this.#tx, pipeline)
+    if (jobEnrichments !== undefined && options.reexport === 'none' && !collects)
+      await deleteJobEnrichments(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
   }
 

@@ -75,6 +75,10 @@ export class RecordIntake {
     for (const arrival of arrivals) results.push(await transaction.add(arrival))
     const added = await queue.enqueue(deliveriesWithin(tx), transaction.deliveries, nowMs)
     await transaction.write()
+    for (const { keys, settleMs } of transaction.postponed) {
+      const mostMs = settleMs * MOST_SETTLE_TIMES
+      await queue.postpone(deliveriesWithin(tx), keys, { dueAtMs: nowMs + settleMs, mostMs })
+    }
     // Inserting and committing 25 MB takes long, so the event loop gets a turn in between.
     if (requests.some(({ body }) => body.text.length > LARGE_CHARACTERS)) await setImmediate()
     if (added === transaction.deliveries.length) return results
@@ -84,6 +88,8 @@ export class RecordIntake {
   }
 }
 
+/** A run waits at most this many times `settleMs`, however many job hooks arrive. */
+const MOST_SETTLE_TIMES = 10
 const LARGE_CHARACTERS = 1024 * 1024
 
 const alreadyExported = {

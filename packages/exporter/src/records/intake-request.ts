@@ -18,18 +18,25 @@ export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
   readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
 }
 
+export const DEFAULT_SETTLE_MS = 60_000
+
 export interface IntakeRequest {
   /** The scope of all stored facts: pipelines of one scope are unknown in another. Contains no blanks. */
   readonly scope: string
   readonly body: ReceivedBody
   readonly receivedAtNs: bigint
+  /**
+   * How long a run whose source lists no jobs waits after the latest job hook before it is exported. Default:
+   * `DEFAULT_SETTLE_MS`.
+   */
+  readonly settleMs?: number | undefined
   /** The scope of the upstream pipeline's project, if that is not `scope`; null if there is no such project. */
   readonly upstreamScope?: string | null | undefined
   /** Plans the export; called only if the pipeline is to be exported now. */
   readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
 }
 
-export const notEnqueuedReasons = [...skipCauses, 'job_hook', 'nothing_to_export'] as const
+export const notEnqueuedReasons = [...skipCauses, 'job_hook', 'late_job_lost', 'nothing_to_export'] as const
 export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
 
 export type IntakeResult =

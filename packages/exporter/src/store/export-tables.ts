@@ -1,5 +1,6 @@
 import type { Migrations } from '@penstock/db'
 import { type DeliveryTables, deliveryMigrations } from '@penstock/delivery'
+import type { Generated } from 'kysely'
 
 /** The tables of this package. An application adds them to the database of its own tables. */
 export interface ExporterTables extends DeliveryTables {
@@ -26,6 +27,10 @@ export interface ExportRecordsTable {
   job_news: string | null
   /** An `ExportIdentity` as JSON; null if the ids follow from the record alone. */
   identity: string | null
+  /** 1 while the run waits for its job hooks, which are then added to the record; a record that is sent is 0. */
+  collects: Generated<number>
+  /** 1 if only jobs are sent, because the run itself was sent before. */
+  only_jobs: Generated<number>
   enqueued_at_ms: number
 }
 
@@ -107,6 +112,16 @@ export const exporterMigrations: Migrations = {
   '20261122T1500_export_identity': {
     up: async (db) => {
       await db.schema.alterTable('export_records').addColumn('identity', 'text').execute()
+    },
+  },
+  '20261130T1600_runs_without_jobs': {
+    up: async (db) => {
+      for (const column of ['collects', 'only_jobs']) {
+        await db.schema
+          .alterTable('export_records')
+          .addColumn(column, 'integer', (added) => added.notNull().defaultTo(0))
+          .execute()
+      }
     },
   },
 }

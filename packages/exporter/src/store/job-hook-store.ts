@@ -1,4 +1,11 @@
-import { type JobEnrichment, mergedJobEvents, parseRunId, type RunId, runIdText } from '@penstock/forges'
+import {
+  type JobEnrichment,
+  type JobRecord,
+  mergedJobEvents,
+  parseRunId,
+  type RunId,
+  runIdText,
+} from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import type { ExporterTables } from './export-tables.ts'
 
@@ -122,19 +129,22 @@ function jobEnrichmentText(enrichment: JobEnrichment): string {
     retriesCount: enrichment.retriesCount,
     runner: enrichment.runner && { ...enrichment.runner, id: idText(enrichment.runner.id) },
     environment: enrichment.environment,
+    job: enrichment.job && JSON.stringify(enrichment.job, withMarkedIntegers),
   }
   return JSON.stringify(stored, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
 /** An enrichment as JSON: ids and nanoseconds are texts of digits, undefined values are missing. */
 interface JobEnrichmentJson
-  extends Omit<JobEnrichment, 'jobId' | 'createdAtNs' | 'startedAtNs' | 'finishedAtNs' | 'user' | 'runner'> {
+  extends Omit<JobEnrichment, 'jobId' | 'createdAtNs' | 'startedAtNs' | 'finishedAtNs' | 'user' | 'runner' | 'job'> {
   readonly jobId: string
   readonly createdAtNs?: string
   readonly startedAtNs?: string
   readonly finishedAtNs?: string
   readonly user?: Omit<NonNullable<JobEnrichment['user']>, 'id'> & { readonly id?: string }
   readonly runner?: Omit<NonNullable<JobEnrichment['runner']>, 'id'> & { readonly id?: string }
+  /** The whole job as JSON. Bigints are objects with one member, because ids may be texts of digits. */
+  readonly job?: string
 }
 
 /**
@@ -159,7 +169,18 @@ export function parseJobEnrichments(text: string, pipelineId: RunId): JobEnrichm
     retriesCount: stored.retriesCount,
     runner: stored.runner && { ...stored.runner, id: toRunId(stored.runner.id) },
     environment: stored.environment,
+    job: stored.job === undefined ? undefined : (JSON.parse(stored.job, fromMarkedInteger) as JobRecord),
   }))
+}
+
+const MARK = 'bigint'
+
+const withMarkedIntegers = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? { [MARK]: String(value) } : value
+
+function fromMarkedInteger(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !(MARK in value)) return value
+  return BigInt(String(value[MARK]))
 }
 
 const idText = (id: RunId | undefined): string | undefined => (id === undefined ? undefined : runIdText(id))

@@ -9,7 +9,7 @@ import {
   withRoot,
 } from '@penstock/forges'
 import { signalNames } from '@penstock/otlp'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { ExportIdentity } from '../records/intake-request.ts'
 import { type ReceivedBody, readBody } from '../records/received-body.ts'
 import { idsText, readIds } from './export-history-store.ts'
@@ -31,6 +31,10 @@ export interface StoredRecord {
   /** JSON for `parseJobEnrichments`. */
   readonly jobEnrichments: string | undefined
   readonly identity: ExportIdentity | undefined
+  /** Whether job hooks are still added to it. */
+  readonly collects: boolean
+  /** Whether only jobs are sent. */
+  readonly onlyJobs: boolean
 }
 
 export async function insertRecords(
@@ -40,7 +44,7 @@ export async function insertRecords(
 ): Promise<void> {
   await insertRows.run(
     tx,
-    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobEnrichments, identity }) => ({
+    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobEnrichments, identity, ...kind }) => ({
       key,
       scope,
       body,
@@ -51,12 +55,14 @@ export async function insertRecords(
       previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
       job_news: jobEnrichments ?? null,
       identity: identity === undefined ? null : JSON.stringify(identity),
+      collects: Number(kind.collects),
+      only_jobs: Number(kind.onlyJobs),
       enqueued_at_ms: nowMs,
     })),
   )
 }
 
-const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
+const insertRows = new RowInsertion<ExporterTables, Selectable<ExportRecordsTable>>(
   [
     'key',
     'scope',
@@ -68,6 +74,8 @@ const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
     'previous_job_ids',
     'job_news',
     'identity',
+    'collects',
+    'only_jobs',
     'enqueued_at_ms',
   ],
   (tx, rows) =>
@@ -77,12 +85,17 @@ const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
       .onConflict((conflict) => conflict.column('key').doNothing()),
 )
 
+export const findRow = (db: Kysely<ExporterTables>, key: string): Promise<Selectable<ExportRecordsTable> | undefined> =>
+  db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
+
 export interface FoundRecord {
   readonly scope: string
   /** The record as it was admitted, with its enrichments. */
   readonly record: PipelineRecord
   /** The length of its stored body. */
   readonly characters: number
+  /** Whether job hooks are still added to it. */
+  readonly collects: boolean
 }
 
 /**
@@ -95,8 +108,15 @@ export async function findRecord(
   key: string,
   read: (text: string) => Promise<ReceivedBody> = async (text) => readBody(text),
 ): Promise<FoundRecord | undefined> {
-  const row = await db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
-  return row && { scope: row.scope, record: recordOf(row, await read(row.body)), characters: row.body.length }
+  const row = await findRow(db, key)
+  return (
+    row && {
+      scope: row.scope,
+      record: recordOf(row, await read(row.body)),
+      characters: row.body.length,
+      collects: row.collects === 1,
+    }
+  )
 }
 
 /** Returns the stored record for the key of one of its deliveries. */
@@ -114,14 +134,15 @@ export async function findEnqueuedAtMs(db: Kysely<ExporterTables>, delivery: str
   return row && Number(row.enqueued_at_ms)
 }
 
-function recordOf(row: ExportRecordsTable, { input }: ReceivedBody): PipelineRecord {
+function recordOf(row: Selectable<ExportRecordsTable>, { input }: ReceivedBody): PipelineRecord {
   if (input.kind !== 'pipeline') throw new Error(`the stored body of ${row.key} is not a pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
   const complete =
     row.job_news === null ? received : withJobEvents(received, parseJobEnrichments(row.job_news, received.id))
   const rooted = withIdentity(withRoot(complete, storedRoot(row)), row.identity)
   if (row.previous_job_ids === null) return rooted
-  return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }
+  const jobIds = new Set(readIds(row.previous_job_ids))
+  return { ...rooted, previousExport: row.only_jobs === 1 ? { jobIds, onlyJobs: true } : { jobIds } }
 }
 
 function withIdentity(record: PipelineRecord, text: string | null): PipelineRecord {
@@ -130,7 +151,11 @@ function withIdentity(record: PipelineRecord, text: string | null): PipelineReco
   return { ...record, instance, upstream: record.upstream && { ...record.upstream, ...upstream } }
 }
 
-function storedRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
+export function storedRoot({
+  root_id,
+  root_from,
+  upstream_root_id,
+}: Pick<ExportRecordsTable, 'root_id' | 'root_from' | 'upstream_root_id'>): Root {
   const root = { id: parseRunId(root_id), from: root_from as Root['from'] }
   return upstream_root_id === null ? root : { ...root, upstreamId: parseRunId(upstream_root_id) }
 }

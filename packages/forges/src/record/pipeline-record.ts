@@ -82,6 +82,8 @@ export interface PipelineRecord {
 /** The jobs of an earlier completion. Their spans are not sent again. */
 export interface PreviousExport {
   readonly jobIds: ReadonlySet<RunId>
+  /** Whether the run itself is not sent again, neither its span nor its metrics: only jobs that were told after its export. */
+  readonly onlyJobs?: true
 }
 
 /** An earlier attempt of a run. Some forges give an attempt the id of its run and a number, others a run id of its own. */

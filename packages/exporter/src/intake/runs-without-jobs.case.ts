@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { decodeRequest } from '@penstock/otlp'
+import { ScriptedServer } from '@penstock/testkit'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ExportingWorld, type NewPlace } from '../exporting.harness.ts'
+
+const fixture = new URL('../../../../fixtures/pipelines/github-run-hook-before-its-job-hooks.json', import.meta.url)
+const [run = '', ...jobs] = (JSON.parse(readFileSync(fixture, 'utf8')) as object[]).map((hook) => JSON.stringify(hook))
+const [first = '', second = ''] = jobs
+const runId = BigInt((JSON.parse(run) as { workflow_run: { id: number } }).workflow_run.id)
+const SETTLE_MS = 60_000
+/** More than a run may wait, however many hooks arrive. */
+const LONG_MS = 11 * SETTLE_MS
+
+/** Defines the tests on runs with jobs that are told by hooks of their own. */
+export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void {
+  describe(name, () => {
+    let place: { location: string; remove(): Promise<void> }
+    let world: ExportingWorld
+    let server: ScriptedServer
+
+    beforeEach(async () => {
+      place = await newPlace()
+      server = await ScriptedServer.start(() => ({ play: 'reply', status: 200 }))
+      const resolveDestination = async () => ({ url: server.url, token: undefined, encoding: 'json' as const })
+      world = await ExportingWorld.open(place.location, { resolveDestination })
+    })
+    afterEach(async () => {
+      await world.close()
+      await server.close()
+      await place.remove()
+    })
+
+    const dueIn = async () =>
+      Math.max(...(await world.deliveries()).map(({ dueAtMs }) => dueAtMs - world.clock.nowMs()))
+    /** Sends all that is due. */
+    const send = async () => {
+      const due = (await world.deliveries()).filter(({ dueAtMs }) => dueAtMs <= world.clock.nowMs())
+      if (due.length > 0) await world.runUntil(server.received(server.requests.length + due.length))
+    }
+    const sendAll = async () => {
+      await world.clock.advance(LONG_MS)
+      await send()
+    }
+    /** Returns the spans of each request, without those of steps. */
+    const sentSpans = () =>
+      requestsTo('/v1/traces').map(({ body }) =>
+        decodeRequest('traces', body, 'json')
+          .resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))
+          .filter(({ name }) => !name.startsWith('step: ')),
+      )
+    const sentLogs = () =>
+      requestsTo('/v1/logs').map(({ body }) =>
+        decodeRequest('logs', body, 'json').resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items)),
+      )
+    const requestsTo = (wanted: string) => server.requests.filter(({ path }) => path === wanted)
+
+    test('a run waits until no job hook has arrived for a while, and is sent with all its jobs', async () => {
+      await world.receive(first)
+      expect(await world.receive(run)).toMatchObject({ kind: 'enqueued' })
+      expect(await dueIn()).toBe(SETTLE_MS)
+      await world.clock.advance(SETTLE_MS - 1)
+      expect(await world.receive(second)).toMatchObject({ kind: 'kept', code: 'job_hook' })
+      expect(await dueIn()).toBe(SETTLE_MS)
+      await world.clock.advance(SETTLE_MS)
+      await send()
+      expect(sentSpans().map((spans) => spans.map((span) => span.name))).toEqual([
+        ['RUN CI', 'job: build', 'job: test'],
+      ])
+      expect(requestsTo('/v1/metrics')).toHaveLength(1)
+      expect(await world.receive(second)).toMatchObject({ kind: 'kept', code: 'job_hook' })
+      expect(await world.keys()).toEqual([])
+    })
+
+    test('a job that is told later is sent alone, in the same trace', async () => {
+      await world.receive(run)
+      await world.receive(first)
+      await world.clock.advance(SETTLE_MS)
+      await send()
+      expect(await world.receive(second)).toMatchObject({ kind: 'enqueued', signals: ['traces', 'logs'] })
+      await world.clock.advance(SETTLE_MS)
+      await send()
+      const [before = [], after = []] = sentSpans()
+      expect([before.map(({ name }) => name), after.map(({ name }) => name)]).toEqual([
+        ['RUN CI', 'job: test'],
+        ['job: build'],
+      ])
+      expect(after[0]).toMatchObject({ traceId: before[0]?.traceId, parentSpanId: before[0]?.spanId })
+      expect(sentLogs().map((records) => records.length)).toEqual([2, 1])
+      expect(requestsTo('/v1/metrics')).toHaveLength(1)
+    })
+
+    test('job hooks do not keep a run waiting without end', async () => {
+      await world.receive(run)
+      for (let hooks = 0; hooks < 40; hooks += 1) {
+        await world.clock.advance(SETTLE_MS / 2)
+        await world.receive(first)
+      }
+      expect(await dueIn()).toBeLessThanOrEqual(0)
+    })
+
+    test('each job is sent once, whatever the order, the number and the time of the hooks', async () => {
+      const hooks = { run, first, second }
+      const steps = fc.shuffledSubarray(['run', 'run', 'first', 'first', 'second', 'second', 'send', 'send'] as const, {
+        minLength: 8,
+      })
+      let round = 0n
+      await fc.assert(
+        fc.asyncProperty(steps, async (order) => {
+          round += 1n
+          server.requests.splice(0)
+          for (const step of order) {
+            if (step === 'send') await sendAll()
+            else await world.receive(hooks[step].replaceAll(String(runId), String(runId + round)))
+          }
+          await sendAll()
+          const names = sentSpans().flatMap((spans) => spans.map(({ name }) => name))
+          expect(names.toSorted()).toEqual(['RUN CI', 'job: build', 'job: test'])
+          expect(requestsTo('/v1/metrics')).toHaveLength(1)
+          expect(await world.keys()).toEqual([])
+        }),
+        { numRuns: 15 },
+      )
+    })
+  })
+}
