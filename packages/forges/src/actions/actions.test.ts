@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from '../body/fields.ts'
 import { fixtureBodies, lastRecord, readBody, readRecord } from '../forge-fixtures.harness.ts'
+import { withJobEvents } from '../gitlab/job-events.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord } from '../record/pipeline-record.ts'
 import { toOutcome } from './status-words.ts'
@@ -129,6 +130,14 @@ describe('runs', () => {
     })
   })
 
+  test('jobs of a later attempt than the run are left out with a warning', () => {
+    const [first, second] = fixtureBodies('github-two-attempts')[0]?.bodies ?? []
+    const input = readBody({ run: first?.run, jobs: second?.jobs })
+    if (input.kind !== 'pipeline') throw new Error('no run')
+    expect(input.record).toMatchObject({ attempt: 1, jobsUnreadable: true, jobs: [{ name: 'build' }] })
+    expect(input.warnings.items).toEqual([{ path: 'jobs', reason: expect.stringContaining('attempt 2') }])
+  })
+
   test.each([
     ['github-pull-request', { mergeRequest: { id: 2100334455n, iid: 91n, targetBranch: 'main' }, tag: false }],
     ['github-fork-pull-request', { mergeRequest: undefined, tag: false, ref: 'quieter-bellows' }],
@@ -222,6 +231,10 @@ test.each(bundles)('%s: hooks say the same as REST', (_, body) => {
   for (const job of rest.jobs) {
     expect(events.get(job.id)).toMatchObject({ pipelineId: rest.id, project: rest.project, job })
   }
+  if (rest.jobs.length === 0) return
+  const hooked = rest.jobs.flatMap(({ id }) => events.get(id) ?? [])
+  const joined = withJobEvents(readRecord(hooks.run), hooked.toReversed())
+  expect({ ...joined, jobsUnreadable: rest.jobsUnreadable }).toEqual(rest)
 })
 
 test.each(bundles)('%s: the order of jobs does not matter', (_, body) => {

@@ -1,4 +1,4 @@
-import { type Fields, type JsonObject, requiredId, requiredSection, section } from '../body/fields.ts'
+import { type Fields, type JsonObject, requiredId, requiredSection, section, warn } from '../body/fields.ts'
 import type { ReadableBody } from '../forge/forge.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
@@ -27,6 +27,15 @@ export const bundle = '{ run, jobs }'
 
 const isJobHook = (values: JsonObject): boolean => isHook(values, 'workflow_job')
 const isRunHook = (values: JsonObject): boolean => isHook(values, 'workflow_run') && !isJobHook(values)
+
+/** Returns whether the jobs belong to the attempt of the run, or to earlier ones; if not, their number is unknown. */
+function areJobsOfRun(fields: Fields, jobs: readonly JobRecord[], { attempt }: RunFields): boolean {
+  const later = jobs.find((job) => attempt !== undefined && job.attempt !== undefined && job.attempt > attempt)
+  if (later !== undefined) {
+    warn(fields, 'jobs', `has jobs of attempt ${later.attempt}, which are left out: the run is attempt ${attempt}`)
+  }
+  return later === undefined
+}
 
 /** Returns the bodies of a forge. The hook of a run has no jobs; hooks of jobs add them. */
 export function actionsBodies({ forge, readRun, readJob }: ActionsReader): readonly ReadableBody[] {
@@ -66,13 +75,14 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
         const run = readRun(requiredSection(fields, 'run'), fields)
         const listed = listJobs(fields)
         const read = listed.jobs.map((job) => readJob(job, job))
+        const isOfRun = areJobsOfRun(fields, read, run)
         const jobs = sortJobs(jobsOfAttempt(read, run))
         return {
           kind: 'pipeline',
           record: {
             ...run,
             jobs,
-            jobsUnreadable: listed.isComplete ? undefined : true,
+            jobsUnreadable: listed.isComplete && isOfRun ? undefined : true,
             receivedAtNs,
           },
         }
