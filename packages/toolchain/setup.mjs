@@ -1,7 +1,8 @@
 // Prepares a checkout: installs dependencies for the running Node, builds its native module, the packages, the console and the program. Steps that are
 // already done are skipped. It needs only Node and npm.
 //   node setup.mjs           everything
-//   node setup.mjs program   what `penstock` needs: no types are checked, and the packages are not compiled one by one
+//   node setup.mjs program   what `penstock` needs: no tools of tests are installed, no types are checked, and the packages are not
+//                            compiled one by one
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,6 +14,7 @@ import { keepModule, moduleInPackage, toCachedModule } from './compiled-sqlite.m
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
+const isProgramOnly = process.argv[2] === 'program'
 /**
  * The headers of Node 24.19 and later add a clean-up hook to native objects. With the headers of 24.21, the process
  * crashed when such an object was collected. Modules compiled with the headers of 24.18 have no hook and run on 24.21.
@@ -26,7 +28,7 @@ if (major < minimum[0] || (major === minimum[0] && minor < minimum[1])) {
 installDependencies()
 // It takes longest, and the other steps do not need it.
 const databaseModule = ensureDatabaseModule()
-if (process.argv[2] !== 'program')
+if (!isProgramOnly)
   await run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; see the errors of the compiler above.')
 await run(
   'node_modules/.bin/vite',
@@ -37,24 +39,27 @@ await import('./bundle.mjs')
 await databaseModule
 
 /**
- * Installs the dependencies unless they were installed for the same lock file and platform. They are the same for every Node, except
- * for better-sqlite3, which `ensureDatabaseModule` tries out.
+ * Installs the dependencies unless they were installed for the same lock file and platform. Those of the tests take half of the time,
+ * and the program needs none of them. All are the same for every Node, except for better-sqlite3, which `ensureDatabaseModule` tries out.
  */
 function installDependencies() {
   const stampPath = join(root, 'node_modules/.cache/penstock-setup')
   const lock = readFileSync(join(root, 'package-lock.json'))
   const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`
-  if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return
+  const programStamp = `${stamp} program`
+  const installed = existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : undefined
+  if (installed === stamp || (isProgramOnly && installed === programStamp)) return
   console.log('Installing dependencies …')
   // better-sqlite3 is built afterwards, and the other packages contain built modules for the usual platforms.
-  if (!npmSync(['ci', '--no-audit', '--no-fund', '--ignore-scripts'])) {
+  const omitted = isProgramOnly ? ['--omit=dev'] : []
+  if (!npmSync(['ci', '--no-audit', '--no-fund', '--ignore-scripts', ...omitted])) {
     fail('npm could not install the dependencies; see its message above.')
   }
   if (!runs("require('argon2')") && !npmSync(['rebuild', 'argon2'], headersOfRunningNode())) {
     fail('argon2 could not be built; see the message of npm above.')
   }
   mkdirSync(dirname(stampPath), { recursive: true })
-  writeFileSync(stampPath, stamp)
+  writeFileSync(stampPath, isProgramOnly ? programStamp : stamp)
 }
 
 /** Builds better-sqlite3 if it cannot be used, for example because it was compiled for another Node. */
