@@ -76,6 +76,11 @@ test('returns the reason for a scope without a source', () => {
 
 test.each([
   ['no credential', { signals }, 'source a: needs a secretToken or a signingToken'],
+  [
+    'a signing token for a forge that has none',
+    { forge: 'github', signingToken: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', signals },
+    'source a: hooks of github have no signingToken; use a secretToken',
+  ],
   ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must have at least one item'],
   ['no signals', { secretToken }, 'source a: signals is missing'],
   ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must have at least one item'],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
-import { type Credentials, type ForgeName, forgeNames } from '@penstock/forges'
+import { type Credentials, type Forge, type ForgeName, forgeNames, forges } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { z } from 'zod'
 import { isDurable } from '../options/durable-options.ts'
@@ -167,8 +167,17 @@ function validateCombinations(given: unknown): string[] {
   return [
     ...(hasTwoTokens ? ['a token and the header authorization are set; use one of them'] : []),
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
+    ...unusedSigningToken(given),
     ...ownOptions.filter(isSetTwice).map((key) => `${key} is set twice: beside the options and among them`),
   ]
+}
+
+/** A signing token that the forge does not use would let every request pass. */
+function unusedSigningToken({ forge, signingToken }: Readonly<Record<string, unknown>>): string[] {
+  const name = forgeNames.find((each) => each === forge)
+  if (name === undefined || signingToken === undefined) return []
+  const { hooks }: Forge = forges[name]
+  return hooks.hasSigningTokens ? [] : [`hooks of ${name} have no signingToken; use a secretToken`]
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

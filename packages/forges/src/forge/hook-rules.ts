@@ -13,6 +13,8 @@ export interface HookRules {
   readonly recordEvents: readonly string[]
   /** An event that is sent for records and for other things; bodies that are no records are then ignored. */
   readonly mixedEvent?: string
+  /** Set if the forge signs hooks with a signing token of Standard Webhooks. Sources of other forges have none. */
+  readonly hasSigningTokens?: true
   /** Validates what can be validated before the body is read. */
   readonly validateHeaders: (
     credentials: Credentials,

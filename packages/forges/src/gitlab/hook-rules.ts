@@ -12,6 +12,7 @@ export const hookRules: HookRules = {
   // The first versions of the forge called job hooks build hooks.
   recordEvents: ['pipeline hook', 'job hook', 'build hook', 'system hook'],
   mixedEvent: 'system hook',
+  hasSigningTokens: true,
   validateHeaders,
   validateSignature,
 }
