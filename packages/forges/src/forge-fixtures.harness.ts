@@ -9,7 +9,7 @@ import type { PipelineRecord } from './record/pipeline-record.ts'
 const fixtures = join(import.meta.dirname, '../../../fixtures')
 const folders = ['pipelines', 'unnamed'].map((name) => join(fixtures, name))
 
-/** Returns the bodies of the fixtures whose name begins with a prefix, in order of arrival. */
+/** Returns the bodies of the fixtures with a prefix in their name, in order of arrival. */
 export function fixtureBodies(prefix: string): { readonly name: string; readonly bodies: readonly JsonObject[] }[] {
   const files = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
   return files

@@ -105,7 +105,7 @@ function readMergeRequest(branch: string | undefined, trigger: Fields | undefine
   }
 }
 
-/** Reads the build whose end has started this one. It is in a trace of its own. */
+/** Reads the build that started this one when it ended. It is in a trace of its own. */
 function readUpstream(build: Fields): UpstreamPipeline | undefined {
   const by = section(build, 'triggeredByBuild')
   const pipelineId = by && id(by, 'id')

@@ -128,7 +128,7 @@ function readProject(pipeline: Fields | undefined): ProjectRecord {
   }
 }
 
-/** Reads the build that has started this one with a trigger, whose id is told by the other build only. */
+/** Reads the build that started this one with a trigger. Only the other build contains the id of the trigger. */
 function readUpstream(build: Fields): UpstreamPipeline | undefined {
   const from = section(build, 'triggered_from')
   const pipelineId = from && runId(from, 'build_id')

@@ -13,7 +13,7 @@ const vcsBySegment: Readonly<Record<string, { readonly long: string; readonly ho
   bitbucket: { long: 'bitbucket', host: 'bitbucket.org' },
 }
 
-/** What a pipeline says about its repository and its commit. */
+/** The facts in a pipeline about its repository and its commit. */
 export interface CircleciSource
   extends Pick<PipelineRecord, 'ref' | 'tag' | 'sha' | 'commit' | 'mergeRequest' | 'source' | 'user'> {
   readonly project: ProjectRecord

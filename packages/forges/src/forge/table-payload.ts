@@ -5,7 +5,7 @@ import type { EmptyField, Payload } from '../record/payload.ts'
 export interface FieldTable {
   readonly kind: Payload['kind']
   /**
-   * The path of each field, by the name that records have for it. Fields that are not listed are not told by the forge. The paths
+   * The path of each field, by the name that records have for it. Fields that are not listed are unknown to the forge. The paths
    * of jobs are relative to the job.
    */
   readonly paths: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export const tablePayload =
       },
       emptyField: (field, jobId) => {
         const path = paths[field]
-        if (path === undefined) return { path: field.replace(JOB_PREFIX, ''), is: 'not told by the forge' }
+        if (path === undefined) return { path: field.replace(JOB_PREFIX, ''), is: 'not part of the forge’s payloads' }
         const owner = field.startsWith(JOB_PREFIX) ? jobById.get(String(jobId)) : values
         return owner && findEmptyField(owner, path)
       },

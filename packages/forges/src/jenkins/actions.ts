@@ -12,7 +12,7 @@ export interface ActionFacts extends Pick<PipelineRecord, 'ref' | 'tag' | 'sha' 
   readonly queuedSeconds: number | undefined
 }
 
-/** Reads the actions. Empty objects stand for actions without fields, and plugins may leave null. */
+/** Reads the actions. Actions without fields are empty objects or null. */
 export function readActions(build: Fields, names: readonly string[]): ActionFacts {
   const actions = listObjects(build, 'actions')
   const causes = actions.flatMap((action) => sections(action, 'causes') ?? [])

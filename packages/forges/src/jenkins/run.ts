@@ -19,7 +19,7 @@ import { displayName, readBuildPlace } from './job-name.ts'
 import { jenkinsFailureReason, jenkinsStatus } from './status-words.ts'
 
 const NS_PER_MS = 1_000_000n
-/** The status of a stage or a build whose word is null. */
+/** The status of a stage or a build without a word for it. */
 const UNKNOWN = 'unknown'
 
 /** Reads `{ build, stages }`: the build of the API, and its stage view. A build of a freestyle job has no stages. */

@@ -18,7 +18,7 @@ export const jenkinsStatus = (word: string): string => jenkinsStatuses[word] ?? 
 
 export const jenkinsFailureReason = (word: string): string | undefined => (word === 'UNSTABLE' ? 'unstable' : undefined)
 
-/** What has started a build, by the class of its cause. */
+/** The sources of builds by the class of their cause. */
 export const sourceByCause: Readonly<Record<string, string>> = {
   'hudson.model.Cause$UserIdCause': 'user',
   'hudson.model.Cause$RemoteCause': 'api',

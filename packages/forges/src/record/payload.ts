@@ -18,5 +18,5 @@ export interface Payload {
 /** The outermost empty field on a path, and in which way it is empty. The paths of jobs are relative to the job. */
 export interface EmptyField {
   readonly path: string
-  readonly is: 'missing' | 'null' | 'empty' | 'not told by the forge'
+  readonly is: 'missing' | 'null' | 'empty' | 'not part of the forge’s payloads'
 }

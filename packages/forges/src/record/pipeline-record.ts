@@ -54,7 +54,7 @@ export interface PipelineRecord {
   readonly user: UserRecord | undefined
   readonly commit: CommitRecord | undefined
   readonly project: ProjectRecord
-  /** What the forge's payload does not name, so that options must: the server (`instanceId`) or the repository (`project`). */
+  /** The parts that the payload does not name, so that options must: the server (`instanceId`), the repository (`project`). */
   readonly unnamed?: readonly UnnamedPart[] | undefined
   /** All known attempts of jobs and bridges, unique by id, sorted by creation time and then by `compareRunIds`. */
   readonly jobs: readonly JobRecord[]
