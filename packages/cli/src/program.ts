@@ -16,6 +16,7 @@ import { mailCommand } from './commands/mail.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { oauthAppCommand } from './commands/oauth-app.ts'
 import { restoreCommand } from './commands/restore.ts'
+import { schemaCommand } from './commands/schema.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
@@ -32,6 +33,7 @@ const commands: readonly CommandDefinition[] = [
   exportQueueCommand,
   showCommand,
   checkCommand,
+  schemaCommand,
   traceContextCommand,
   serveCommand,
   tokenCommand,

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../body/fields.ts'
 import { has, hasAny, isWord } from '../body/shape.ts'
+import { isReadEvent } from './cdevent-type.ts'
 import type { NearMiss } from './forge.ts'
 
 /** Lists that the APIs of GitHub and Gitea return beside their `total_count`. */
@@ -52,7 +53,7 @@ export const foreignBodies: readonly NearMiss[] = [
   },
   {
     name: 'CloudEvent',
-    matches: (values) => has(values, 'specversion', 'data'),
+    matches: (values) => has(values, 'specversion', 'data') && !isReadEvent(values.type),
     advice: () => 'is an event envelope (CloudEvents); give its data alone',
   },
 ]

@@ -5,7 +5,7 @@ import type { RunId } from './run-id.ts'
  * `object_attributes.ref`; those of jobs begin with `builds[].`.
  */
 export interface Payload {
-  readonly kind: 'pipeline hook' | 'REST bundle'
+  readonly kind: 'pipeline hook' | 'REST bundle' | 'record' | 'event'
   /** Returns the path of a field in the notation that is shown to users. */
   spelled(field: string): string
   /**

@@ -1,0 +1,81 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import { readInput } from '../read-input.ts'
+import { RecordError } from '../record/record-error.ts'
+import { recordExample, recordSchema } from './record-members.ts'
+
+const read = (body: unknown) => {
+  const input = readInput(body, { receivedAtNs: 7n })
+  if (input.kind !== 'pipeline') throw new Error('no pipeline')
+  return { record: input.record, warnings: input.warnings }
+}
+const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(recordSchema())
+
+test('the example is valid and is read', () => {
+  expect(validate(recordExample)).toBe(true)
+  const { record, warnings } = read(recordExample)
+  expect(warnings.total).toBe(0)
+  expect(record).toMatchObject({
+    forge: 'penstock',
+    id: 'app-main-417',
+    status: 'failed',
+    source: 'push',
+    createdAtNs: 1_770_091_506_000_000_000n,
+    project: { id: 12n, webUrl: 'https://ci.example.com/team/app' },
+    jobs: [
+      { id: 'unit', runner: { name: 'linux-3', tags: ['linux'] }, steps: [{ name: 'npm test', status: 'failed' }] },
+    ],
+    bridgesListed: false,
+    receivedAtNs: 7n,
+  })
+})
+
+test('attempts, parents, changes and groups', () => {
+  const { record } = read({
+    penstockRecord: 1,
+    run: { id: 9, attempt: 2, status: 'cancelled' },
+    previousAttempt: { runId: 9, attempt: 1 },
+    parent: { runId: 'a', jobId: 'b' },
+    change: { number: 4, title: 'Fix' },
+    jobs: [
+      { id: 'two', status: 'success', previousAttemptId: 'one', attempt: 2, group: { name: 'unit', index: 1 } },
+      { id: 'one', status: 'failure', failureReason: 'timed_out', startsRun: true },
+    ],
+  })
+  expect(record).toMatchObject({
+    id: 9n,
+    attempt: 2,
+    status: 'canceled',
+    previousAttempt: { runId: 9n, attempt: 1 },
+    upstream: { pipelineId: 'a', bridgeId: 'b', otherProject: false },
+    mergeRequest: { iid: 4n, title: 'Fix', draft: false },
+    bridgesListed: true,
+    jobs: [
+      { id: 'one', bridge: true, effective: false, status: 'failed', failureReason: 'timed_out' },
+      { id: 'two', bridge: false, effective: true, group: { name: 'unit', index: 1 } },
+    ],
+  })
+})
+
+test('a record without a list of jobs has an unknown number of jobs', () => {
+  const run = { id: 1, status: 'success' }
+  expect(read({ penstockRecord: 1, run }).record.jobsUnknown).toBe(true)
+  expect(read({ penstockRecord: 1, run, jobs: [] }).record.jobsUnknown).toBeUndefined()
+})
+
+describe('refused by the reader and by the schema', () => {
+  const run = { id: 1, status: 'success' }
+  test.each([
+    [{ penstockRecord: 1 }, 'run: must be an object, got nothing'],
+    [{ penstockRecord: 2, run }, 'penstockRecord: must be 1'],
+    [{ penstockRecord: 1, run: { status: 'success' } }, 'run.id: must be an integer above 0, got nothing'],
+    [{ penstockRecord: 1, run: { id: 1 } }, 'run.status: must be a text, got nothing'],
+    [{ penstockRecord: 1, run, colour: 'red' }, 'colour: is no member of a record of Penstock'],
+    [{ penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', x: 1 }] }, 'jobs[0].x: is no member'],
+    [{ penstockRecord: 1, run, jobs: [{ status: 'success' }] }, 'jobs[0].id: must be an integer above 0'],
+  ])('%j', (body, message) => {
+    expect(validate(body)).toBe(false)
+    expect(() => read(body)).toThrow(RecordError)
+    expect(() => read(body)).toThrow(message)
+  })
+})

@@ -1,0 +1,20 @@
+import { bearerHookRules } from '../forge/bearer-token.ts'
+import type { Forge } from '../forge/forge.ts'
+import { recordPayload } from './payload.ts'
+import { readPenstockRecord } from './run.ts'
+
+/** Our own format, for systems that are no forge of the others. */
+export const penstock = {
+  expected: 'a record of `penstock schema record`',
+  bodies: [
+    {
+      kind: 'Penstock record',
+      matches: ({ penstockRecord }) => penstockRecord !== undefined,
+      read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readPenstockRecord(fields, receivedAtNs) }),
+      payload: recordPayload,
+    },
+  ],
+  nearMisses: [],
+  otherHook: () => undefined,
+  hooks: bearerHookRules,
+} as const satisfies Forge
