@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, quoted } from '../body/fields.ts'
 import { isWord } from '../body/shape.ts'
 import { bearerHookRules } from '../forge/bearer-token.ts'
-import { eventName } from '../forge/cdevent-type.ts'
+import { eventName, isReadEvent } from '../forge/cdevent-type.ts'
 import type { Forge } from '../forge/forge.ts'
 import { tablePayload } from '../forge/table-payload.ts'
 import { OtherHookError } from '../record/record-error.ts'
@@ -41,7 +41,7 @@ export const cdevents = {
   ],
   nearMisses: [],
   otherHook: ({ type }) =>
-    isWord(type) && eventName(type) !== undefined
+    isWord(type) && eventName(type) !== undefined && !isReadEvent(type)
       ? new OtherHookError('type', quoted(type), 'pipelinerun.finished or taskrun.finished of CDEvents')
       : undefined,
   hooks: bearerHookRules,
