@@ -15,6 +15,9 @@ function readEvent(body: unknown): JobEvent {
   return input.event
 }
 
+const giteaJob = { id: 2, run_id: 1, name: 'unit', status: 'queued' }
+const giteaUrl = 'https://example.com/git/api/v1/repos/g/p/actions/runs/1'
+
 const jobsNamed = (name: string, jobs = lastRecord(name).jobs): Readonly<Record<string, JobRecord>> =>
   Object.fromEntries(jobs.map((job) => [job.name, job]))
 
@@ -194,6 +197,17 @@ describe('the forge of a body', () => {
         expect([name, input.kind === 'pipeline' ? input.record.forge : input.event.forge]).toEqual([name, forge])
       }
     }
+  })
+
+  test.each<[string, object]>([
+    ['github', { run: { id: 1, status: 'completed', head_sha: 'f' }, jobs: [] }],
+    ['gitea', { run: { id: 1, status: 'completed', head_sha: 'f', started_at: '2026-02-03T09:00:00Z' }, jobs: [] }],
+    ['gitea', { run: { id: 1, status: 'queued', head_sha: 'f' }, jobs: [{ ...giteaJob, run_url: giteaUrl }] }],
+    ['gitea', { run: { id: 1, status: 'queued', head_sha: 'f' }, jobs: { jobs: [{ ...giteaJob, url: giteaUrl }] } }],
+    ['forgejo', { run: { id: 1, status: 'success', html_url: 'x', stopped: '2026-02-03T09:00:00Z' }, jobs: [] }],
+    ['forgejo', { action: 'success', run: { id: 1, status: 'success', trigger_user: {} } }],
+  ])('a body with few members of %s: %#', (forge, body) => {
+    expect(readRecord(body).forge).toBe(forge)
   })
 
   test('no e-mail address is in a record', () => {

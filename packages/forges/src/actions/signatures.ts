@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../body/fields.ts'
-import { has, hasAny, isWord } from '../body/shape.ts'
+import { hasAny, isWord } from '../body/shape.ts'
 import { OtherHookError } from '../record/record-error.ts'
 
 /** Matches the API of Gitea. That of GitHub has a host of its own, or the path `/api/v3/`. */
@@ -11,6 +11,9 @@ const githubMembers = ['node_id', 'check_suite_id', 'check_run_url', 'run_starte
 const giteaRunMembers = ['trigger_actor', 'started_at', 'completed_at']
 /** Members of a run of either, but of no other forge that lists jobs beside a run. */
 const runMembers = ['head_sha', 'run_number', 'run_attempt', 'workflow_id', 'conclusion', 'html_url']
+
+/** Members of runs that only Forgejo has. */
+const forgejoMembers = ['index_in_repo', 'commit_sha', 'prettyref', 'trigger_user', 'stopped']
 
 /** Returns whether a body is a hook about a run or a job. An artifact, which has an id, contains its run. */
 export function isHook(values: JsonObject, name: 'workflow_run' | 'workflow_job'): boolean {
@@ -26,8 +29,7 @@ export const isBundle = ({ run, jobs }: JsonObject): boolean =>
   (Array.isArray(jobs) || isObject(jobs))
 
 /** Returns whether a run has the form of Forgejo, which has other fields. */
-export const isForgejoRun = (run: JsonObject): boolean =>
-  has(run, 'id') && hasAny(run, 'index_in_repo', 'commit_sha', 'prettyref')
+export const isForgejoRun = (run: JsonObject): boolean => 'id' in run && hasAny(run, ...forgejoMembers)
 
 /**
  * Returns whether a hook or a bundle is Gitea's. Its format is GitHub's; the addresses of the API tell them apart, and members that only
@@ -36,10 +38,16 @@ export const isForgejoRun = (run: JsonObject): boolean =>
 export function isGitea(values: JsonObject): boolean {
   const subjects = [values.workflow_run, values.workflow_job, values.run].filter(isObject)
   if (subjects.some((subject) => hasAny(subject, ...githubMembers))) return false
-  const urls = subjects.flatMap(({ url, run_url }) => [url, run_url])
+  const urls = [...subjects, ...firstJobs(values)].flatMap(({ url, run_url }) => [url, run_url])
   if (isObject(values.repository)) urls.push(values.repository.url)
   if (urls.some((url) => isWord(url) && giteaApi.test(url))) return true
   return [values.workflow_run, values.run].some((run) => isObject(run) && hasAny(run, ...giteaRunMembers))
+}
+
+/** Returns the first job of a bundle. All its jobs have the same server. */
+function firstJobs({ jobs }: JsonObject): readonly JsonObject[] {
+  const listed = isObject(jobs) ? (jobs.jobs ?? jobs.workflow_jobs) : jobs
+  return Array.isArray(listed) ? listed.slice(0, 1).filter(isObject) : []
 }
 
 /** Objects in hooks about other events, and the name of the event. */
