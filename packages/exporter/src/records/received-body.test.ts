@@ -119,3 +119,31 @@ test.each([
 ])('edge 58: removes variables of a REST API response %s', (_, body) => {
   expect(readBody(JSON.stringify(body)).text).not.toContain('variables')
 })
+
+test.each([
+  [
+    'Buildkite',
+    {
+      event: 'build.finished',
+      build: { id: 'b', state: 'passed', env: { KEY: 'CANARY' }, meta_data: { a: 'CANARY' } },
+    },
+  ],
+  ['Azure', { build: { id: 1, status: 'completed', parameters: '{"a":"CANARY"}' }, timeline: null }],
+  ['Drone', { action: 'updated', repo: {}, build: { id: 1, status: 'success', params: { KEY: 'CANARY' } } }],
+  [
+    'Jenkins',
+    {
+      build: {
+        number: 1,
+        url: 'https://ci.example.com/job/x/1/',
+        result: 'SUCCESS',
+        actions: [{ parameters: [{ name: 'KEY', value: 'CANARY' }] }, null],
+      },
+      stages: null,
+    },
+  ],
+])('removes the variables of %s, and reads the same afterwards', (_, body) => {
+  const read = readBody(JSON.stringify(body))
+  expect(read.text).not.toContain('CANARY')
+  expect(readBody(read.text).input).toEqual(read.input)
+})

@@ -43,7 +43,11 @@ export function readBody(
   if (input.kind === 'pipeline' && input.record.jobs.length > maxJobs) {
     throw new RecordError('builds', `has more than ${maxJobs} jobs, bridges included`)
   }
-  return { input, text: body !== parsed || hasVariables(body, text) ? serializeWithoutVariables(body, text) : text }
+  const members = variableMembers[input.kind === 'job' ? (input.event.forge ?? '') : (input.record.forge ?? '')] ?? [
+    'variables',
+  ]
+  const isChanged = body !== parsed || hasVariables(body, text, members)
+  return { input, text: isChanged ? serializeWithoutVariables(body, text, members) : text }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -80,13 +84,16 @@ function requireShortHost(input: Input): void {
  * Returns whether the text contains variables, also in a repeated field or under an escaped name. The pattern is tried first,
  * because most bodies have an empty list.
  */
-function hasVariables(body: unknown, text: string): boolean {
+function hasVariables(body: unknown, text: string, members: readonly string[]): boolean {
   if (nonEmptyVariables.test(text)) return true
   if (!isObject(body)) return false
-  return [body, ...variableHolders.map((name) => body[name])].some((holder) => {
-    const variables = isObject(holder) ? holder.variables : undefined
-    return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
-  })
+  if (members.some((name) => name !== 'variables' && text.includes(`"${name}"`))) return true
+  return holdersOf(body).some((holder) =>
+    members.some((name) => {
+      const variables = holder[name]
+      return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
+    }),
+  )
 }
 
 const nonEmptyVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
@@ -98,8 +105,8 @@ const mayHaveLongIntegers = /\d{16}/
  * Serializes the parsed body without variables. Repeated fields of the text disappear, because
  * only the parsed one is written.
  */
-function serializeWithoutVariables(body: unknown, text: string): string {
-  const bare = withoutVariables(body)
+function serializeWithoutVariables(body: unknown, text: string, members: readonly string[]): string {
+  const bare = withoutVariables(body, members)
   try {
     return mayHaveLongIntegers.test(text) ? withLongIntegers(bare, text) : JSON.stringify(bare)
   } catch (error) {
@@ -108,23 +115,48 @@ function serializeWithoutVariables(body: unknown, text: string): string {
   }
 }
 
+/** The members that contain variables or parameters of a run, for forges on which they are not `variables`. */
+const variableMembers: Readonly<Record<string, readonly string[]>> = {
+  buildkite: ['env', 'meta_data'],
+  azure: ['parameters', 'templateParameters'],
+  drone: ['params'],
+  jenkins: ['parameters'],
+}
+
 /**
  * The fields that can contain variables, in addition to the top level of the body: `object_attributes` in hooks,
- * `pipeline` in REST API responses.
+ * `pipeline` in REST API responses; `build` and `resource` of other forges, and the list `actions` in a build of Jenkins.
  */
-const variableHolders = ['object_attributes', 'pipeline']
+const variableHolders = ['object_attributes', 'pipeline', 'build', 'resource']
 
-function withoutVariables(body: unknown): unknown {
+function holdersOf(body: JsonObject): JsonObject[] {
+  const holders = [body, ...variableHolders.map((name) => body[name])].filter(isObject)
+  return holders.flatMap((holder) => [
+    holder,
+    ...(Array.isArray(holder.actions) ? holder.actions.filter(isObject) : []),
+  ])
+}
+
+function withoutVariables(body: unknown, members: readonly string[]): unknown {
   if (!isObject(body)) return body
-  const { variables: _, ...bare }: Record<string, unknown> = body
+  const bare = omit(body, members)
   for (const name of variableHolders) {
     const holder = bare[name]
-    if (!isObject(holder)) continue
-    const { variables: _, ...rest } = holder
-    bare[name] = rest
+    if (isObject(holder)) bare[name] = omit(holder, members)
   }
   return bare
 }
+
+/** Returns an object without some members. Those of its actions are removed, too. */
+function omit(object: JsonObject, members: readonly string[]): Record<string, unknown> {
+  const rest = omitMembers(object, members)
+  if (!Array.isArray(object.actions)) return rest
+  const actions: unknown[] = object.actions
+  return { ...rest, actions: actions.map((action) => (isObject(action) ? omitMembers(action, members) : action)) }
+}
+
+const omitMembers = (object: JsonObject, members: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !members.includes(name)))
 
 /**
  * Serializes a value with bigints, which `JSON.stringify` does not support: they are written as strings with a marker,
