@@ -7,6 +7,7 @@
  *   node build-backends.mjs --print-path   only print their paths, even if they are not built
  */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { buildModule, buildProgram, programPath } from './pinned-program.mjs'
 
 const manifest = new URL('../../test/backends/programs.json', import.meta.url)
@@ -22,7 +23,7 @@ if (programs.length < named.length) {
 let isComplete = true
 if (!process.argv.includes('--print-path')) {
   for (const { name, row, path } of programs) {
-    const failure = buildProgram(name, path, (workDir, go) => buildModule(name, row, workDir, go))
+    const failure = buildProgram(name, path, (workDir, go) => buildModule(name, row, workDir, go, replacedBy(row)))
     if (failure === undefined) continue
     console.error(`${name}: ${failure}`)
     isComplete = false
@@ -30,3 +31,10 @@ if (!process.argv.includes('--print-path')) {
 }
 if (isComplete) console.log(JSON.stringify(Object.fromEntries(programs.map(({ name, path }) => [name, path]))))
 else process.exitCode = 1
+
+/** Returns the directory that replaces each dependency in the row of a program. The manifest names it relative to itself. */
+function replacedBy({ replace = {} }) {
+  return Object.fromEntries(
+    Object.entries(replace).map(([dependency, directory]) => [dependency, fileURLToPath(new URL(directory, manifest))]),
+  )
+}

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildProgram, programPath } from './pinned-program.mjs'
+import { buildProgram, compilerFlags, programPath } from './pinned-program.mjs'
 
 const builder = 'go.opentelemetry.io/collector/cmd/builder@v0.158.0'
 const manifest = fileURLToPath(new URL('../../test/collector/manifest.yaml', import.meta.url))
@@ -17,7 +17,8 @@ const collector = programPath('otelcol', readFileSync(manifest))
 const failure = process.argv.includes('--print-path')
   ? undefined
   : buildProgram('collector', collector, (workDir, go) => {
-      go(['run', builder, '--config', manifest])
+      // The builder gives the compiler no other flags than these.
+      go(['run', builder, '--gcflags', compilerFlags, '--config', manifest])
       return join(workDir, 'sources', 'otelcol')
     })
 if (failure === undefined) {

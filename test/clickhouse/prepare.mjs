@@ -8,28 +8,30 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { makeEnvironment, pythonIn } from '../../packages/toolchain/python-environment.mjs'
 
 const requirements = join(import.meta.dirname, 'requirements.txt')
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const name = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)
 const home = join(cacheRoot, `chdb-${name}`)
-/** Marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
-const complete = join(home, 'complete')
 
-if (!process.argv.includes('--print-path') && !existsSync(complete)) {
-  rmSync(home, { recursive: true, force: true })
-  run('python3', ['-m', 'venv', home])
-  run(join(home, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements])
-  writeFileSync(complete, '')
+if (!process.argv.includes('--print-path')) {
+  mkdirSync(cacheRoot, { recursive: true })
+  const failure = makeEnvironment(home, requirements, run)
+  if (failure !== undefined) {
+    console.error(`clickhouse: ${failure}`)
+    process.exit(1)
+  }
 }
-console.log(join(home, 'bin', 'python'))
+console.log(pythonIn(home))
 
+/** Runs a program, and returns the reason of its failure. */
 function run(command, args) {
   const { error, status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
-  if (error === undefined && status === 0) return
-  console.error(`clickhouse: ${command} ${args.join(' ')}: ${error?.message ?? stderr.trim()}`)
-  process.exit(1)
+  return error === undefined && status === 0
+    ? undefined
+    : `${command} ${args.join(' ')}: ${error?.message ?? stderr.trim()}`
 }

@@ -13,9 +13,11 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { homedir, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
+import { buildEnvironment } from '../../packages/toolchain/pinned-program.mjs'
+import { completeIn, makeEnvironment, pythonIn } from '../../packages/toolchain/python-environment.mjs'
 import { ansibleVersion, glabVersion, installCollection, installGlab } from './programs/install.mjs'
 
 const here = import.meta.dirname
@@ -35,9 +37,6 @@ const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
 const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go', 'main.go', 'calls.go'))}`, 'interop')
 const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go', 'main.go', 'webhooks.go'))}`, 'client')
 const h2spec = join(cacheRoot, `h2spec-${hashOf(sourcesIn('h2spec'))}`, 'h2spec')
-/** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
-const completeIn = (home) => join(home, 'complete')
-const pythonIn = (home) => join(home, 'bin', 'python')
 const paths = {
   python: pythonIn(pythonHome),
   pythonIsComplete: completeIn(pythonHome),
@@ -83,13 +82,8 @@ function makeAll() {
 function makePython(home, required, what) {
   if (existsSync(completeIn(home))) return undefined
   console.error(`interop: installing ${what}`)
-  rmSync(home, { recursive: true, force: true })
   mkdirSync(cacheRoot, { recursive: true })
-  const failure =
-    run('python3', ['-m', 'venv', home]) ??
-    run(pythonIn(home), ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', required])
-  if (failure === undefined) writeFileSync(completeIn(home), '')
-  return failure
+  return makeEnvironment(home, required, run, ['--no-deps'])
 }
 
 function makeGo(program, directory, what, packagePath = '.') {
@@ -98,13 +92,18 @@ function makeGo(program, directory, what, packagePath = '.') {
   mkdirSync(dirname(program), { recursive: true })
   setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
   const aside = `${program}.${process.pid}`
-  const failure = run('go', ['build', '-trimpath', '-o', aside, packagePath], join(here, directory))
+  const failure = run(
+    'go',
+    ['build', '-ldflags=-s -w', '-o', aside, packagePath],
+    join(here, directory),
+    buildEnvironment,
+  )
   if (failure === undefined) renameSync(aside, program)
   return failure
 }
 
-function run(command, args, cwd = here) {
-  const { error, status, stderr, stdout } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+function run(command, args, cwd = here, env = process.env) {
+  const { error, status, stderr, stdout } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (error?.code === 'ENOENT') return `${command} is not installed`
   if (error !== undefined) return `could not start ${command}: ${error.message}`
   return status === 0 ? undefined : `${command} ${args.join(' ')}: ${(stderr || stdout).trim()}`

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runPip } from '../../../packages/toolchain/python-environment.mjs'
 
 /** glab of Debian 13, which runs on Debian 12 too. The module proxy of Go does not have it. */
 export const glabVersion = '1.53.0-1+b3'
@@ -53,10 +54,10 @@ export function installCollection(home, python, run) {
   if (existsSync(home)) return undefined
   console.error('interop: downloading the collection community.general of ansible')
   const work = mkdtempSync(join(tmpdir(), 'penstock-ansible-'))
-  const download = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', work, `ansible==${ansibleVersion}`]
+  const download = ['download', '--quiet', '--no-deps', '--dest', work, `ansible==${ansibleVersion}`]
   const unpacked = join(work, 'unpacked')
   const failure =
-    run(python, download, work) ??
+    runPip(run, download, work) ??
     run(python, ['-c', unpackCollection, work, unpacked], work) ??
     moveInto(unpacked, home, run)
   rmSync(work, { recursive: true, force: true })
