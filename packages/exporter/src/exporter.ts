@@ -183,7 +183,7 @@ export class Exporter {
 
   async #findRecord(key: string): Promise<FoundRecord | undefined> {
     const { db } = this.#options
-    const read = (text: string) => this.bodies.read(text)
+    const read: typeof this.bodies.read = (text, context) => this.bodies.read(text, context)
     let found = await findRecord(db.read, key, read)
     if (found?.collects) {
       await completeRecord(db, key, found.record.id)

@@ -33,8 +33,11 @@ function recogniseOf(forge: Forge, name: ForgeName, values: JsonObject): Readabl
   if (first !== undefined && others.length === 0) return first
   const otherHook = first === undefined ? forge.otherHook(values) : undefined
   if (otherHook !== undefined) throw otherHook
-  const advice = forge.nearMisses.find(({ matches }) => matches(values))?.advice(values)
-  throw new RecordError('', advice ?? `must be ${forge.expected}, because the forge is ${name}`)
+  const advice = [...forge.nearMisses, ...foreignBodies].find(({ matches }) => matches(values))?.advice(values)
+  if (advice !== undefined) throw new RecordError('', advice)
+  const other = first === undefined ? readableBodies.find(({ matches }) => matches(values)) : undefined
+  const found = other === undefined ? '' : `is a ${other.kind}, and `
+  throw new RecordError('', `${found}must be ${forge.expected}, because the forge is ${name}`)
 }
 
 /** Returns why a list is no record, if it is a list that users mistake for one. */

@@ -41,7 +41,10 @@ export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' 
     types: new Set(['pipeline.created', 'pipeline.updated']),
     prepare: async (core, project, payload): Promise<PreparedBody> => {
       const named = hookProject(core, project)
-      return { project: named, body: await withCoreErrors(() => exporter.bodies.read(payload, { project: named })) }
+      return {
+        project: named,
+        body: await withCoreErrors(() => exporter.bodies.read(payload, { forge: 'gitlab', project: named })),
+      }
     },
     onEvent: async (tx, { projectId, payload, prepared, written }) => {
       if (projectId === undefined || payload === undefined) return
@@ -51,7 +54,9 @@ export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' 
       const ready = prepared?.get(listener) as PreparedBody | undefined
       // The body contains the project's names, and the project may have been renamed since.
       const isReady = ready !== undefined && isSameProject(ready.project, named)
-      const body = isReady ? ready.body : await withCoreErrors(async () => readBody(payload, { project: named }))
+      const body = isReady
+        ? ready.body
+        : await withCoreErrors(async () => readBody(payload, { forge: 'gitlab', project: named }))
       const upstream = body.input.kind === 'pipeline' ? await namedUpstream(tx, body.input.record) : undefined
       const result = await exporter.intake.enqueue(
         // The database contains the exporter's tables too, see `CoreDatabaseTables`.

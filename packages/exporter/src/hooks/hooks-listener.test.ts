@@ -178,7 +178,11 @@ test.each([
     '{"id":380,"name":"unit","status":"success","pipeline":{"id":31,"status":"success"}}',
     expect.stringMatching(/^400 Bad request - is a job of the REST API \(job 380 of pipeline 31\), not a pipeline: /),
   ],
-  ["GitHub's", '{"workflow_run":{"id":1}}', expect.stringContaining('is a payload in the format of GitHub')],
+  [
+    "GitHub's",
+    '{"workflow_run":{"id":1}}',
+    expect.stringMatching(/is a github run, and must be .*, because the forge is gitlab$/),
+  ],
   ['a captured request', '{"headers":{},"body":{}}', expect.stringContaining('is a captured request')],
   [
     'no id',

@@ -175,7 +175,7 @@ async function receiveHook(
   maxJobs: number,
 ): Promise<Reply> {
   const receivedAtNs = clock.nowNs()
-  const body = await readRecord(isMixed, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
+  const body = await readRecord(isMixed, () => bodies.read(bytes, { receivedAtNs, maxJobs, forge: source.forge }))
   if (body === undefined) return ignored
   if (body.input.kind === 'pipeline') requireNames(body.input.record, source)
   const { signals } = source

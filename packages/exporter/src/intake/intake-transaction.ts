@@ -32,7 +32,7 @@ import {
   parseJobEnrichments,
   saveJobEnrichments,
 } from '../store/job-hook-store.ts'
-import { findRow, insertRecords, type StoredRecord, storedRoot } from '../store/record-store.ts'
+import { findRow, insertRecords, type StoredRecord, storedForge, storedRoot } from '../store/record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>
@@ -143,7 +143,8 @@ export class IntakeTransaction {
     }
     const run = await findRow(this.#tx, pipeline)
     if (run === undefined) return kept('late_job_lost', `job hook of pipeline ${pipelineId}, whose record has expired`)
-    const { input } = readBody(run.body)
+    const forge = storedForge(run)
+    const { input } = readBody(run.body, { forge })
     if (input.kind !== 'pipeline') throw new Error(`the stored body of ${pipeline} is not a pipeline`)
     const { signals: all, destination, identity } = await request.plan(input.record)
     const signals = all.filter((signal) => signal !== 'metrics')
@@ -156,6 +157,7 @@ export class IntakeTransaction {
       {
         scope: request.scope,
         body: run.body,
+        forge,
         receivedAtNs: BigInt(run.received_at_ns),
         root: storedRoot(run),
         previousJobIds: earlier.jobIds,
@@ -219,6 +221,7 @@ export class IntakeTransaction {
       {
         scope,
         body: body.text,
+        forge: body.forge,
         receivedAtNs,
         root,
         previousJobIds: record.previousExport?.jobIds,

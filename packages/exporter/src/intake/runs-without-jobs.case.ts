@@ -4,6 +4,8 @@ import { ScriptedServer } from '@penstock/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ExportingWorld, type NewPlace } from '../exporting.harness.ts'
+import { readBody } from '../records/received-body.ts'
+import { findRecordOfDelivery } from '../store/record-store.ts'
 
 const fixture = new URL('../../../../fixtures/pipelines/github-run-hook-before-its-job-hooks.json', import.meta.url)
 const [run = '', ...jobs] = (JSON.parse(readFileSync(fixture, 'utf8')) as object[]).map((hook) => JSON.stringify(hook))
@@ -89,6 +91,20 @@ export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void 
       expect(after[0]).toMatchObject({ traceId: before[0]?.traceId, parentSpanId: before[0]?.spanId })
       expect(sentLogs().map((records) => records.length)).toEqual([2, 1])
       expect(requestsTo('/v1/metrics')).toHaveLength(1)
+    })
+
+    test('a body is read again as the forge that it was read as', async () => {
+      const fewMembers = JSON.stringify({
+        action: 'completed',
+        workflow_run: { id: 7, status: 'completed', conclusion: 'success', run_started_at: '2026-02-03T04:05:06Z' },
+        repository: { full_name: 'kiln/shelf', html_url: 'https://git.example.com/kiln/shelf' },
+      })
+      const request = world.received(fewMembers)
+      const body = readBody(fewMembers, { forge: 'gitea' })
+      await world.exporter.intake.enqueueShared({ ...request, body, settleMs: 0 })
+      const [delivery] = await world.deliveries()
+      const found = await findRecordOfDelivery(world.db.read, delivery?.key ?? '')
+      expect([body.forge, found?.record.forge]).toEqual(['gitea', 'gitea'])
     })
 
     test('job hooks do not keep a run waiting without end', async () => {

@@ -39,7 +39,7 @@ export class BodyReader {
     const parts = await this.#pool.run({ source, context }, isOwn ? [source.buffer as ArrayBuffer] : [])
     const body = joinBody(parts)
     await setImmediate()
-    return body
+    return context.forge === undefined ? body : { ...body, forge: context.forge }
   }
 
   close(): Promise<void> {

@@ -1,8 +1,10 @@
 import { recordInstance } from '@penstock/converter'
-import { type Input, parseLossless, RecordError, readInput } from '@penstock/forges'
+import { type ForgeName, type Input, parseLossless, RecordError, readInput } from '@penstock/forges'
 
 export interface ReceivedBody {
   readonly input: Input
+  /** The forge that the body was read as; absent if it was recognised. */
+  readonly forge?: ForgeName | undefined
   /** JSON of the body without the pipeline's variables, which may hold secrets. */
   readonly text: string
   /** The `recordDigest` the record, if it was computed in a worker thread because the record is large. */
@@ -21,6 +23,8 @@ export interface HookProject {
 export interface BodyContext {
   /** The time of arrival, used for warnings about implausible times. */
   readonly receivedAtNs?: bigint
+  /** The forge that sent the body; absent to recognise it by the body. */
+  readonly forge?: ForgeName | undefined
   /** Replaces the project that a pipeline hook names. */
   readonly project?: HookProject
   /** The highest number of jobs; a pipeline with more is refused. Default: any number. */
@@ -34,11 +38,11 @@ export interface BodyContext {
  */
 export function readBody(
   text: string,
-  { receivedAtNs, project, maxJobs = Number.POSITIVE_INFINITY }: BodyContext = {},
+  { receivedAtNs, forge, project, maxJobs = Number.POSITIVE_INFINITY }: BodyContext = {},
 ): ReceivedBody {
   const parsed = parseLossless(text)
   const body = project !== undefined && isObject(parsed) ? withProject(parsed, project) : parsed
-  const input = readInput(body, { receivedAtNs })
+  const input = readInput(body, { receivedAtNs, forge })
   requireShortHost(input)
   if (input.kind === 'pipeline' && input.record.jobs.length > maxJobs) {
     throw new RecordError('builds', `has more than ${maxJobs} jobs, bridges included`)
@@ -47,7 +51,11 @@ export function readBody(
     'variables',
   ]
   const isChanged = body !== parsed || hasVariables(body, text, members)
-  return { input, text: isChanged ? serializeWithoutVariables(body, text, members) : text }
+  return {
+    input,
+    text: isChanged ? serializeWithoutVariables(body, text, members) : text,
+    ...(forge !== undefined && { forge }),
+  }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -27,6 +27,8 @@ export interface ExportRecordsTable {
   job_news: string | null
   /** An `ExportIdentity` as JSON; null if the ids follow from the record alone. */
   identity: string | null
+  /** The forge that the body is read as; null if it is recognised. */
+  forge: string | null
   /** 1 while the run waits for its job hooks, which are then added to the record; a record that is sent is 0. */
   collects: Generated<number>
   /** 1 if only jobs are sent, because the run itself was sent before. */
@@ -114,8 +116,9 @@ export const exporterMigrations: Migrations = {
       await db.schema.alterTable('export_records').addColumn('identity', 'text').execute()
     },
   },
-  '20261130T1600_runs_without_jobs': {
+  '20261130T1600_runs_of_every_forge': {
     up: async (db) => {
+      await db.schema.alterTable('export_records').addColumn('forge', 'text').execute()
       for (const column of ['collects', 'only_jobs']) {
         await db.schema
           .alterTable('export_records')

@@ -1,5 +1,7 @@
 import { RowInsertion } from '@penstock/db'
 import {
+  type ForgeName,
+  forgeNames,
   type PipelineRecord,
   parseRunId,
   type Root,
@@ -11,7 +13,7 @@ import {
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { ExportIdentity } from '../records/intake-request.ts'
-import { type ReceivedBody, readBody } from '../records/received-body.ts'
+import { type BodyContext, type ReceivedBody, readBody } from '../records/received-body.ts'
 import { idsText, readIds } from './export-history-store.ts'
 import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
@@ -25,6 +27,8 @@ export interface StoredRecord {
   readonly key: string
   readonly scope: string
   readonly body: string
+  /** The forge that the body is read as; absent if it is recognised. */
+  readonly forge: ForgeName | undefined
   readonly receivedAtNs: bigint
   readonly root: Root
   readonly previousJobIds: Iterable<RunId> | undefined
@@ -44,21 +48,24 @@ export async function insertRecords(
 ): Promise<void> {
   await insertRows.run(
     tx,
-    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobEnrichments, identity, ...kind }) => ({
-      key,
-      scope,
-      body,
-      received_at_ns: String(receivedAtNs),
-      root_id: runIdText(root.id),
-      root_from: root.from,
-      upstream_root_id: root.upstreamId === undefined ? null : runIdText(root.upstreamId),
-      previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
-      job_news: jobEnrichments ?? null,
-      identity: identity === undefined ? null : JSON.stringify(identity),
-      collects: Number(kind.collects),
-      only_jobs: Number(kind.onlyJobs),
-      enqueued_at_ms: nowMs,
-    })),
+    records.map(
+      ({ key, scope, body, forge, receivedAtNs, root, previousJobIds, jobEnrichments, identity, ...kind }) => ({
+        key,
+        scope,
+        body,
+        forge: forge ?? null,
+        received_at_ns: String(receivedAtNs),
+        root_id: runIdText(root.id),
+        root_from: root.from,
+        upstream_root_id: root.upstreamId === undefined ? null : runIdText(root.upstreamId),
+        previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
+        job_news: jobEnrichments ?? null,
+        identity: identity === undefined ? null : JSON.stringify(identity),
+        collects: Number(kind.collects),
+        only_jobs: Number(kind.onlyJobs),
+        enqueued_at_ms: nowMs,
+      }),
+    ),
   )
 }
 
@@ -67,6 +74,7 @@ const insertRows = new RowInsertion<ExporterTables, Selectable<ExportRecordsTabl
     'key',
     'scope',
     'body',
+    'forge',
     'received_at_ns',
     'root_id',
     'root_from',
@@ -84,6 +92,10 @@ const insertRows = new RowInsertion<ExporterTables, Selectable<ExportRecordsTabl
       .values(rows)
       .onConflict((conflict) => conflict.column('key').doNothing()),
 )
+
+/** Returns the forge that a stored body is read as; `undefined` if it is recognised. */
+export const storedForge = ({ forge }: Pick<ExportRecordsTable, 'forge'>): ForgeName | undefined =>
+  forgeNames.find((name) => name === forge)
 
 export const findRow = (db: Kysely<ExporterTables>, key: string): Promise<Selectable<ExportRecordsTable> | undefined> =>
   db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
@@ -106,13 +118,14 @@ export interface FoundRecord {
 export async function findRecord(
   db: Kysely<ExporterTables>,
   key: string,
-  read: (text: string) => Promise<ReceivedBody> = async (text) => readBody(text),
+  read: (text: string, context: BodyContext) => Promise<ReceivedBody> = async (text, context) =>
+    readBody(text, context),
 ): Promise<FoundRecord | undefined> {
   const row = await findRow(db, key)
   return (
     row && {
       scope: row.scope,
-      record: recordOf(row, await read(row.body)),
+      record: recordOf(row, await read(row.body, { forge: storedForge(row) })),
       characters: row.body.length,
       collects: row.collects === 1,
     }
