@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { MarkupRenderer, markupFormats } from '@penstock/markup'
+import { MarkupRenderer } from '@penstock/markup'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { markupFormats } from '../../packages/markup/src/formats/format-names.ts'
 import { hostileTexts } from '../../packages/markup/src/hostile-markup.harness.ts'
 import { openWindow, testWithChromium } from './chromium.ts'
 

@@ -1,5 +1,5 @@
-import { FastHeadReader, readFastHead } from '@penstock/gateway'
 import { describe, expect, test } from 'vitest'
+import { FastHeadReader, readFastHead } from '../../packages/gateway/src/http1/fast-head.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
 import { compareReaders } from './fast-path/compare-readers.ts'
 import type { ReadHead } from './fast-path/fast-reading.ts'

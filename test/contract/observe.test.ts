@@ -11,7 +11,7 @@ import { OTLPMetricExporter as ProtobufMetricExporter } from '@opentelemetry/exp
 import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { type Conversion, toReadableLogRecords, toReadableSpans, toResourceMetrics } from '@penstock/converter'
-import { observeServer, type StoredSeries } from '@penstock/observe'
+import { observeServer } from '@penstock/observe'
 import {
   contentTypes,
   decodeRequest,
@@ -24,6 +24,7 @@ import {
 import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { OneThreadStore } from '../../packages/observe/src/one-thread-store.harness.ts'
+import type { StoredSeries } from '../../packages/observe/src/queries/metric-queries.ts'
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 import { compareModels } from './compare-models.ts'

@@ -19,7 +19,7 @@ export {
   type FastRequests,
   type FastSocket,
 } from './http1/fast-connection.ts'
-export { type FastHead, FastHeadReader, readFastHead } from './http1/fast-head.ts'
+export { type FastHead, FastHeadReader } from './http1/fast-head.ts'
 export { type FastPathState, fastPathState } from './http1/fast-path-state.ts'
 export { metricsPage } from './metrics/metrics-page.ts'
 export { ApiError } from './operations/api-error.ts'

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { parseFragment } from 'parse5'
 import { afterAll, describe, expect, test } from 'vitest'
+import { markupFormats } from './formats/format-names.ts'
 import { hostileTexts } from './hostile-markup.harness.ts'
-import { MarkupRenderer, markupFormats } from './index.ts'
+import { MarkupRenderer } from './index.ts'
 
 const renderer = MarkupRenderer.start({ threads: 1 })
 afterAll(() => renderer.close())

@@ -1,4 +1,3 @@
-export { markupFormats } from './formats/format-names.ts'
 export { MarkupRenderer } from './markup-renderer.ts'
 export type { Reference, ReferenceResolver } from './references.ts'
 export { defaultLimits, type MarkupLimits } from './sanitise/limits.ts'

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { areas, callPattern, parameterMarks, type RestRoute } from '@penstock/rest'
+import { areas, callPattern, parameterMarks } from '@penstock/rest'
 import { expect, test } from 'vitest'
+import type { RestRoute } from '../../../packages/rest/src/routing/route.ts'
 
 interface ClientParameters {
   /** The clients that can send each parameter, by method and path with `:` for arguments. */
