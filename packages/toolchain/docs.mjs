@@ -36,6 +36,7 @@ import { configurationPage } from './configuration-page.mjs'
 import { consoleAnswers } from './console-answers.mjs'
 import { operationsList } from './core-operations.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
+import { forgeStatusRows } from './forge-statuses.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
 import { settingsPage } from './settings-page.mjs'
 
@@ -210,6 +211,10 @@ pipeline without any time gets the time of its receipt.
 ## Value maps
 
 ${mapping('Status', 'Result', resultByStatus)}
+
+The words of other forges are read as these statuses. A status that is not final, and a word that is unknown, has no result:
+
+${table(['Forge', 'Words', 'Status'], forgeStatusRows())}
 
 ${mapping('Status', 'Run state', stateByStatus)}
 

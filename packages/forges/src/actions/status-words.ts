@@ -11,7 +11,7 @@ const statusByState: Readonly<Record<string, KnownStatus>> = {
 }
 
 /** The conclusions of finished runs, jobs and steps. A run with the conclusion `action_required` waits for a person. */
-const statusByConclusion: Readonly<Record<string, KnownStatus>> = {
+export const actionsConclusions: Readonly<Record<string, KnownStatus>> = {
   success: 'success',
   neutral: 'success',
   failure: 'failed',
@@ -44,7 +44,7 @@ export function toOutcome(givenState: string, givenConclusion: string | undefine
   const state = givenState.toLowerCase()
   const conclusion = state === COMPLETED ? givenConclusion?.toLowerCase() : undefined
   const word = conclusion ?? state
-  const table = conclusion === undefined ? statusByState : statusByConclusion
+  const table = conclusion === undefined ? statusByState : actionsConclusions
   return {
     status: Object.hasOwn(table, word) ? (table[word] ?? word) : word,
     word,

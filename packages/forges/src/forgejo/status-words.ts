@@ -1,7 +1,7 @@
 import type { KnownStatus } from '../record/status.ts'
 
 /** A `blocked` run or job waits for other jobs, or for a concurrency group. */
-const statusByWord: Readonly<Record<string, KnownStatus>> = {
+export const forgejoStatuses: Readonly<Record<string, KnownStatus>> = {
   success: 'success',
   failure: 'failed',
   cancelled: 'canceled',
@@ -13,5 +13,5 @@ const statusByWord: Readonly<Record<string, KnownStatus>> = {
 
 export function forgejoStatus(given: string): string {
   const word = given.toLowerCase()
-  return Object.hasOwn(statusByWord, word) ? (statusByWord[word] ?? word) : word
+  return Object.hasOwn(forgejoStatuses, word) ? (forgejoStatuses[word] ?? word) : word
 }

@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readInput } from '../read-input.ts'
 import { RecordError } from '../record/record-error.ts'
@@ -61,6 +62,27 @@ test('a record without a list of jobs has an unknown number of jobs', () => {
   const run = { id: 1, status: 'success' }
   expect(read({ penstockRecord: 1, run }).record.jobsUnknown).toBe(true)
   expect(read({ penstockRecord: 1, run, jobs: [] }).record.jobsUnknown).toBeUndefined()
+})
+
+test('the order of the jobs does not matter', () => {
+  const jobs = fc.uniqueArray(
+    fc.record({
+      id: fc.oneof(fc.integer({ min: 1, max: 99 }), fc.stringMatching(/^[a-z]{1,3}$/)),
+      status: fc.constantFrom('success', 'failed', 'skipped'),
+      createdAt: fc.constantFrom('2026-02-03T04:05:06Z', '2026-02-03T04:05:07Z'),
+    }),
+    { selector: ({ id }) => id },
+  )
+  fc.assert(
+    fc.property(
+      jobs.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))),
+      ([one, other]) => {
+        const record = (list: readonly object[]) =>
+          read({ penstockRecord: 1, run: { id: 1, status: 'success' }, jobs: list }).record
+        expect(record(other)).toEqual(record(one))
+      },
+    ),
+  )
 })
 
 describe('refused by the reader and by the schema', () => {
