@@ -90,7 +90,7 @@ function headersOfEnvironment(env: Environment['env']): RequestHeaders {
   }
 }
 
-/** Reads the values of `--header`. They are not parsed by commander, whose errors would show them. */
+/** Reads the values of `--header`. They are not parsed by commander, because its errors would show them. */
 function headersOfFlags(texts: readonly string[]): RequestHeaders {
   const entries = texts.map((text, index): [string, string] => {
     const at = text.indexOf('=')

@@ -18,7 +18,7 @@ export const exporterSettingRows = {
     'PENSTOCK_EXPORT_HEADERS',
     headerList,
     undefined,
-    'Headers of export requests to that address, as `name=value,name=value` with percent-encoded values, for receivers whose credential is not a bearer token. The token of a project replaces `authorization`.',
+    'Headers of export requests to that address, as `name=value,name=value` with percent-encoded values, for receivers with a credential that is not a bearer token. The token of a project replaces `authorization`.',
     { secret: true },
   ),
   'exporter.resourceServiceName': row(

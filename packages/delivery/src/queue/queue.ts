@@ -70,7 +70,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * Lets open deliveries that nobody has claimed yet fall due later, but not later than `mostMs` after they were enqueued. Runs in
+   * Lets open deliveries without a claim fall due later, but not later than `mostMs` after they were enqueued. Runs in
    * the caller's transaction.
    */
   async postpone(

@@ -12,8 +12,8 @@ test.each([
   ['github', 'github-run-hook-alone', 'workflow_run', 'X-GitHub-Event', 'X-Hub-Signature-256', 'sha256='],
   ['gitea', 'gitea-job-hooks-then-run-hook', 'workflow_run', 'X-Gitea-Event', 'X-Gitea-Signature', ''],
   ['forgejo', 'forgejo-failure', 'action_run_failure', 'X-Forgejo-Event', 'X-Forgejo-Signature', ''],
-] as const)('%s: a signed hook is enqueued, another one is refused', async (forge, name, event, ...names) => {
-  const [eventName, signatureName, prefix] = names
+] as const)('%s: a signed hook is enqueued, another one is refused', async (...row) => {
+  const [forge, name, event, eventName, signatureName, prefix] = row
   const source = { forge, secretToken: key, signals: ['traces'], settleSeconds: 0, encoding: 'json' }
   receiver = await HookReceiver.start({ sources: { forge: source } })
   const body = JSON.stringify([JSON.parse(fixture(`pipelines/${name}.json`))].flat().at(-1))

@@ -22,7 +22,7 @@ export interface Source {
   readonly headers: RequestHeaders | undefined
   /** Default: `exporter.encoding`. */
   readonly encoding: Encoding | undefined
-  /** How long a run whose hook lists no jobs waits for job hooks. */
+  /** How long the export of a run waits for job hooks, if the hook of the run lists no jobs. */
   readonly settleMs: number
   /** At least one, in listing order. */
   readonly signals: readonly Signal[]

@@ -119,8 +119,8 @@ export class IntakeTransaction {
   }
 
   /**
-   * Adds a job to the record of its run, if that record still waits for job hooks. Otherwise the job becomes part of another record,
-   * whose jobs are sent without the run.
+   * Adds a job to the record of its run, if that record still waits for job hooks. Otherwise the job becomes part of another record:
+   * its jobs are sent without the run.
    */
   async #addJobOfExportedRun(
     { request, key: pipeline, pipelineId }: Arrival,
@@ -142,7 +142,7 @@ export class IntakeTransaction {
       return kept('job_hook', `job hook, kept for pipeline ${pipelineId}`)
     }
     const run = await findRow(this.#tx, pipeline)
-    if (run === undefined) return kept('late_job_lost', `job hook of pipeline ${pipelineId}, whose record has expired`)
+    if (run === undefined) return kept('late_job_lost', `job hook of pipeline ${pipelineId}; its record has expired`)
     const forge = storedForge(run)
     const { input } = readBody(run.body, { forge })
     if (input.kind !== 'pipeline') throw new Error(`the stored body of ${pipeline} is not a pipeline`)

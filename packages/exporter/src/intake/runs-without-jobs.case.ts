@@ -15,7 +15,7 @@ const SETTLE_MS = 60_000
 /** More than a run may wait, however many hooks arrive. */
 const LONG_MS = 11 * SETTLE_MS
 
-/** Defines the tests on runs with jobs that are told by hooks of their own. */
+/** Defines the tests on runs with jobs that have hooks of their own. */
 export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }
@@ -75,7 +75,7 @@ export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void 
       expect(await world.keys()).toEqual([])
     })
 
-    test('a job that is told later is sent alone, in the same trace', async () => {
+    test('a job that arrives later is sent alone, in the same trace', async () => {
       await world.receive(run)
       await world.receive(first)
       await world.clock.advance(SETTLE_MS)

@@ -26,7 +26,7 @@ export interface IntakeRequest {
   readonly body: ReceivedBody
   readonly receivedAtNs: bigint
   /**
-   * How long a run whose source lists no jobs waits after the latest job hook before it is exported. Default:
+   * How long the export of a run waits after the latest job hook, if the hook of the run lists no jobs. Default:
    * `DEFAULT_SETTLE_MS`.
    */
   readonly settleMs?: number | undefined

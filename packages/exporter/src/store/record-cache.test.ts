@@ -3,13 +3,16 @@ import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { readBody } from '../records/received-body.ts'
 import { RecordCache } from './record-cache.ts'
+import type { FoundRecord } from './record-store.ts'
 
 function recordOf(id: number): PipelineRecord {
   const { input } = readBody(JSON.stringify({ object_attributes: { id, status: 'success' } }))
   if (input.kind !== 'pipeline') throw new Error('no pipeline')
   return input.record
 }
-const read = (id: number, characters: number) => ({ scope: 'project:1', record: recordOf(id), characters })
+const read = (id: number, characters: number): FoundRecord => {
+  return { scope: 'project:1', record: recordOf(id), characters, collects: false }
+}
 
 test('stays within its size, and removes the oldest records first', () => {
   const cache = new RecordCache(new ManualClock(), 100)

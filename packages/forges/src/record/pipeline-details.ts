@@ -1,7 +1,7 @@
 import type { RunId } from './run-id.ts'
 
 /**
- * What a hook says about a pipeline besides its record. It is never exported, because it names people and its variables may be
+ * The facts about a pipeline that a hook contains besides its record. It is never exported, because it names people and its variables may be
  * secrets.
  */
 export interface PipelineDetails {

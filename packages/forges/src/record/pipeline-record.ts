@@ -82,7 +82,7 @@ export interface PipelineRecord {
 /** The jobs of an earlier completion. Their spans are not sent again. */
 export interface PreviousExport {
   readonly jobIds: ReadonlySet<RunId>
-  /** Whether the run itself is not sent again, neither its span nor its metrics: only jobs that were told after its export. */
+  /** Whether the run itself is not sent again, neither its span nor its metrics: only jobs that arrived after its export. */
   readonly onlyJobs?: true
 }
 

@@ -73,7 +73,7 @@ export const putRecordInput = z
 
 export type PutRecord = z.output<typeof putRecordInput>
 
-/** What the reader of the forge reads from a pipeline hook. */
+/** The contents of a pipeline hook, as the reader of the forge returns them. */
 export type PipelineHook = ReturnType<typeof readPipelineHook>
 
 /**
