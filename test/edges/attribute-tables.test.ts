@@ -10,10 +10,10 @@ const message =
 test('an export has one resource and one scope, with the product version and the schema of the conventions', () => {
   const { resources } = convertFixture('push-pipeline-five-jobs-three-stages').conversion.traces
   expect(resources).toHaveLength(1)
-  expect(resources[0]!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.44.0')
+  expect(resources[0]!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.45.0')
   const [scope, ...others] = resources[0]!.scopes
   expect(others).toEqual([])
-  expect(scope!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.44.0')
+  expect(scope!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.45.0')
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
   expect(scope!.scope).toMatchObject({ name: 'svc-ci-pipeline', version })
 })

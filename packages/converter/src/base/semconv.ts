@@ -41,7 +41,7 @@ export {
 } from '@opentelemetry/semantic-conventions/incubating'
 
 /** The version of the semantic-convention registry that the names follow. */
-export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0'
+export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.45.0'
 
 // Not in the registry. They are emitted because the product's interface lists them.
 export const ATTR_CICD_PIPELINE_TASK_RUN_STATE = 'cicd.pipeline.task.run.state'
