@@ -72,6 +72,16 @@ describe.each(Object.entries(jobLists))('%s', (forge, path) => {
     for (const { jobs } of recordsOf(forge)) expect(new Set(jobs.map(({ id }) => id)).size).toBe(jobs.length)
   })
 
+  test('a word that every object has as a property is an unknown status', () => {
+    const statuses = bodies.flatMap((body) => {
+      const input = readable(withWord(body, 'constructor'))
+      if (input?.kind !== 'pipeline') return []
+      return [input.record, ...input.record.jobs].flatMap((each) => [each.status, each.failureReason ?? ''])
+    })
+    expect(statuses).toContain('constructor')
+    expect(new Set(statuses.map((status) => typeof status))).toEqual(new Set(['string']))
+  })
+
   test('a body without any one of its fields is read, refused or skipped', () => {
     for (const body of bodies) {
       for (const key of Object.keys(body)) {
@@ -81,6 +91,24 @@ describe.each(Object.entries(jobLists))('%s', (forge, path) => {
     }
   })
 })
+
+/** The members with the words of forges for statuses. Those of Bitbucket are objects with a name. */
+const wordMembers = ['status', 'state', 'result', 'stage']
+
+/** Returns a value with one word in place of all statuses. */
+function withWord<Value>(value: Value, word: string): Value
+function withWord(value: unknown, word: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withWord(item, word))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const isWord = wordMembers.includes(key)
+      if (isWord && typeof inner === 'string') return [key, word]
+      if (isWord && isObject(inner)) return [key, { ...withWord(inner, word), name: word }]
+      return [key, withWord(inner, word)]
+    }),
+  )
+}
 
 function readBodyOrRefuse(body: JsonObject): void {
   try {

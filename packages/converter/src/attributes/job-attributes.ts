@@ -1,4 +1,4 @@
-import { integerId } from '@penstock/forges/record'
+import { findEntry, integerId } from '@penstock/forges/record'
 import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_TASK_NAME,
@@ -19,7 +19,7 @@ import {
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
   ATTR_SVC_WORKER_GROUP,
 } from '../base/semconv.ts'
-import { findEntry, stateByStatus } from '../base/status-maps.ts'
+import { stateByStatus } from '../base/status-maps.ts'
 import type { JobRun } from '../run/run.ts'
 
 const BRIDGE = 'bridge'

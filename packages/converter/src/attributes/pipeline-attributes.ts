@@ -1,4 +1,4 @@
-import { integerId, type MergeRequestRecord } from '@penstock/forges/record'
+import { findEntry, integerId, type MergeRequestRecord } from '@penstock/forges/record'
 import type { AttributeTable } from '../base/attribute-table.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,
@@ -21,7 +21,7 @@ import {
   ATTR_VCS_REF_HEAD_REVISION,
   ATTR_VCS_REF_HEAD_TYPE,
 } from '../base/semconv.ts'
-import { changeStateByState, findEntry, stateByStatus } from '../base/status-maps.ts'
+import { changeStateByState, stateByStatus } from '../base/status-maps.ts'
 import type { PipelineRun } from '../run/run.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. */

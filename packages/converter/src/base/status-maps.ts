@@ -46,11 +46,6 @@ export const changeStateByState: Readonly<Record<string, string>> = {
   closed: 'closed',
 }
 
-/** Returns the entry for an untrusted word. Inherited properties such as `constructor` do not count. */
-export function findEntry<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
-  return Object.hasOwn(table, word) ? table[word] : undefined
-}
-
 /** The statuses of jobs that have not run, even if they have a start time. */
 const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'skipped',

@@ -1,4 +1,4 @@
-import { findEntry } from '../base/status-maps.ts'
+import { findEntry } from '@penstock/forges/record'
 
 export interface Severity {
   /** logs.v1.SeverityNumber */

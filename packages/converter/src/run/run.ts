@@ -1,4 +1,5 @@
 import {
+  findEntry,
   integerId,
   isChild,
   type JobEvent,
@@ -10,7 +11,7 @@ import {
   type UserRecord,
 } from '@penstock/forges/record'
 import type { ConvertOptions } from '../base/options.ts'
-import { findEntry, OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
+import { OTHER_ERROR, refinedResultByReason, resultByStatus } from '../base/status-maps.ts'
 import { newTally, type Tally } from '../base/text.ts'
 import {
   forgeInstance,

@@ -1,5 +1,5 @@
-import type { StepRecord } from '@penstock/forges/record'
-import { findEntry, hasNeverRun, resultByStatus } from '../base/status-maps.ts'
+import { findEntry, type StepRecord } from '@penstock/forges/record'
+import { hasNeverRun, resultByStatus } from '../base/status-maps.ts'
 import type { JobRun, RunSettings } from './run.ts'
 import type { SpanTimes } from './span-times.ts'
 

@@ -1,4 +1,5 @@
 import { type Fields, requiredText, text } from '../body/fields.ts'
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The states of runs, jobs and steps that have not finished. A run that `waits` waits for the approval of a deployment. */
@@ -46,7 +47,7 @@ export function toOutcome(givenState: string, givenConclusion: string | undefine
   const word = conclusion ?? state
   const table = conclusion === undefined ? statusByState : actionsConclusions
   return {
-    status: Object.hasOwn(table, word) ? (table[word] ?? word) : word,
+    status: findEntry(table, word) ?? word,
     word,
     failureReason: failureReasons.has(word) ? word : undefined,
   }

@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Azure Pipelines: results of builds and records, and states before the end. */
@@ -17,7 +18,7 @@ export const azureStatuses: Readonly<Record<string, KnownStatus>> = {
   cancelling: 'canceling',
 }
 
-export const azureStatus = (word: string): string => azureStatuses[word] ?? word
+export const azureStatus = (word: string): string => findEntry(azureStatuses, word) ?? word
 
 /** The reasons of failures that have a word of their own. A job is abandoned if its agent is lost. */
 const reasonByWord: Readonly<Record<string, string>> = {
@@ -25,4 +26,4 @@ const reasonByWord: Readonly<Record<string, string>> = {
   abandoned: 'infrastructure_failure',
 }
 
-export const azureFailureReason = (word: string): string | undefined => reasonByWord[word]
+export const azureFailureReason = (word: string): string | undefined => findEntry(reasonByWord, word)

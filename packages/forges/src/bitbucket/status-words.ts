@@ -1,4 +1,5 @@
 import { type Fields, requiredSection, requiredText, section, text } from '../body/fields.ts'
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Bitbucket: results of pipelines and steps, and the states and stages before the end. */
@@ -33,5 +34,8 @@ export function readState(owner: Fields): BitbucketState {
   const state = requiredSection(owner, 'state')
   const detail = section(state, 'result') ?? section(state, 'stage')
   const word = (detail && text(detail, 'name')) ?? requiredText(state, 'name')
-  return { status: bitbucketStatuses[word] ?? word.toLowerCase(), failureReason: reasonByWord[word] }
+  return {
+    status: findEntry(bitbucketStatuses, word) ?? word.toLowerCase(),
+    failureReason: findEntry(reasonByWord, word),
+  }
 }

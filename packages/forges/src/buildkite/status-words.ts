@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Buildkite for builds and jobs. A job is `broken` if it was never run because of its condition or an earlier failure. */
@@ -29,7 +30,7 @@ export const buildkiteStatuses: Readonly<Record<string, KnownStatus>> = {
   blocked: 'manual',
 }
 
-export const buildkiteStatus = (word: string): string => buildkiteStatuses[word] ?? word
+export const buildkiteStatus = (word: string): string => findEntry(buildkiteStatuses, word) ?? word
 
 /** The reasons of failures that have a word of their own. A job expires if no agent takes it in time. */
 const reasonByWord: Readonly<Record<string, string>> = { timed_out: 'timed_out', expired: 'no_matching_runner' }
@@ -45,4 +46,5 @@ const reasonBySignal: Readonly<Record<string, string>> = {
 }
 
 export const buildkiteFailureReason = (word: string, signalReason: string | undefined): string | undefined =>
-  reasonByWord[word] ?? (word === 'failed' && signalReason !== undefined ? reasonBySignal[signalReason] : undefined)
+  findEntry(reasonByWord, word) ??
+  (word === 'failed' && signalReason !== undefined ? findEntry(reasonBySignal, signalReason) : undefined)

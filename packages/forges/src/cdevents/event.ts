@@ -1,6 +1,7 @@
 import { date, type Fields, requiredRunId, requiredSection, requiredText, section, text } from '../body/fields.ts'
 import { url } from '../body/url.ts'
 import { absentJobFields, absentRunFields } from '../record/absent-fields.ts'
+import { findEntry } from '../record/find-entry.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { PipelineRecord, ProjectRecord } from '../record/pipeline-record.ts'
 import type { KnownStatus } from '../record/status.ts'
@@ -75,8 +76,7 @@ function subjectParts(event: Fields): { subject: Fields; content: Fields } {
 
 function readOutcome(content: Fields): Outcome {
   const word = requiredText(content, 'outcome')
-  const status = Object.hasOwn(outcomes, word) ? outcomes[word] : undefined
-  return { status: status ?? word, failureReason: word === 'error' ? ERROR_REASON : undefined }
+  return { status: findEntry(outcomes, word) ?? word, failureReason: word === 'error' ? ERROR_REASON : undefined }
 }
 
 /** Reads the time of an event, which is the end that it is about. */

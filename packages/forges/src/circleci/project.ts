@@ -1,5 +1,6 @@
 import { type Fields, section, text } from '../body/fields.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
+import { findEntry } from '../record/find-entry.ts'
 import type { CommitRecord, MergeRequestRecord, PipelineRecord, ProjectRecord } from '../record/pipeline-record.ts'
 
 /** The server that ids of CircleCI are unique on: they are UUIDs. */
@@ -65,17 +66,17 @@ function readRepositoryUrl(vcs: Fields | undefined, git: Fields | undefined): st
 /** Returns the slug with its long first segment, as web URLs have it. */
 export function longSlug(slug: string): string {
   const [first = '', ...rest] = slug.split('/')
-  return [vcsBySegment[first]?.long ?? first, ...rest].join('/')
+  return [findEntry(vcsBySegment, first)?.long ?? first, ...rest].join('/')
 }
 
 /** Returns the path of a repository in a slug. The slug of a project of a GitHub App has ids in its place. */
 function slugPath(slug: string | undefined): string | undefined {
   const [first = '', ...rest] = slug?.split('/') ?? []
-  return vcsBySegment[first] !== undefined && rest.length > 1 ? rest.join('/') : undefined
+  return findEntry(vcsBySegment, first) !== undefined && rest.length > 1 ? rest.join('/') : undefined
 }
 
 function slugUrl(slug: string | undefined): string | undefined {
-  const host = vcsBySegment[slug?.split('/')[0] ?? '']?.host
+  const host = findEntry(vcsBySegment, slug?.split('/')[0] ?? '')?.host
   const path = slugPath(slug)
   return host === undefined || path === undefined ? undefined : `https://${host}/${path}`
 }

@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of CircleCI for workflows and jobs. A workflow that is `failing` still runs. */
@@ -19,7 +20,7 @@ export const circleciStatuses: Readonly<Record<string, KnownStatus>> = {
   blocked: 'created',
 }
 
-export const circleciStatus = (word: string): string => circleciStatuses[word] ?? word
+export const circleciStatus = (word: string): string => findEntry(circleciStatuses, word) ?? word
 
 /** The reasons of failures that have a word of their own. */
 const reasonByWord: Readonly<Record<string, string>> = {
@@ -30,4 +31,4 @@ const reasonByWord: Readonly<Record<string, string>> = {
   unauthorized: 'unauthorized',
 }
 
-export const circleciFailureReason = (word: string): string | undefined => reasonByWord[word]
+export const circleciFailureReason = (word: string): string | undefined => findEntry(reasonByWord, word)

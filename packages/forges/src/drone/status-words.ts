@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Drone for builds, stages and steps. `error` means that the configuration or a runner failed. */
@@ -15,6 +16,6 @@ export const droneStatuses: Readonly<Record<string, KnownStatus>> = {
   blocked: 'manual',
 }
 
-export const droneStatus = (word: string): string => droneStatuses[word] ?? word
+export const droneStatus = (word: string): string => findEntry(droneStatuses, word) ?? word
 
 export const droneFailureReason = (word: string): string | undefined => (word === 'error' ? 'error' : undefined)

@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** A `blocked` run or job waits for other jobs, or for a concurrency group. */
@@ -13,5 +14,5 @@ export const forgejoStatuses: Readonly<Record<string, KnownStatus>> = {
 
 export function forgejoStatus(given: string): string {
   const word = given.toLowerCase()
-  return Object.hasOwn(forgejoStatuses, word) ? (forgejoStatuses[word] ?? word) : word
+  return findEntry(forgejoStatuses, word) ?? word
 }

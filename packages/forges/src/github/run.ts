@@ -6,6 +6,7 @@ import { readOutcome } from '../actions/status-words.ts'
 import { dateAfterEpoch, type Fields, id, requiredId, section, text } from '../body/fields.ts'
 import { url } from '../body/url.ts'
 import { absentRunFields } from '../record/absent-fields.ts'
+import { findEntry } from '../record/find-entry.ts'
 import { isFinished } from '../record/status.ts'
 
 /** The events that run for a branch, and those that run for a tag. For the others, the branch of a run may be a tag. */
@@ -39,7 +40,7 @@ export function readRun(run: Fields, owner: Fields): RunFields {
     status,
     detailedStatus: word,
     ref: text(run, 'head_branch'),
-    tag: event === undefined || !Object.hasOwn(tagByEvent, event) ? undefined : tagByEvent[event],
+    tag: event === undefined ? undefined : findEntry(tagByEvent, event),
     sha: text(run, 'head_sha'),
     source: event,
     createdAtNs,

@@ -1,5 +1,6 @@
 import { type Fields, flag, isObject, section, sections, text, texts } from '../body/fields.ts'
 import { lastSegment, repositoryPath, repositoryUrl } from '../body/url.ts'
+import { findEntry } from '../record/find-entry.ts'
 import type { CommitRecord, PipelineRecord, ProjectRecord, UserRecord } from '../record/pipeline-record.ts'
 import { displayName } from './job-name.ts'
 import { sourceByCause } from './status-words.ts'
@@ -71,7 +72,8 @@ function readSource(cause: Fields | undefined): string | undefined {
   const className = cause && text(cause, '_class')
   if (className === undefined) return undefined
   return (
-    sourceByCause[className] ?? className.slice(Math.max(className.lastIndexOf('.'), className.lastIndexOf('$')) + 1)
+    findEntry(sourceByCause, className) ??
+    className.slice(Math.max(className.lastIndexOf('.'), className.lastIndexOf('$')) + 1)
   )
 }
 

@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Jenkins: results of builds, and statuses of the stage view. An unstable build has failed tests. */
@@ -14,7 +15,7 @@ export const jenkinsStatuses: Readonly<Record<string, KnownStatus>> = {
   PAUSED_PENDING_INPUT: 'manual',
 }
 
-export const jenkinsStatus = (word: string): string => jenkinsStatuses[word] ?? word.toLowerCase()
+export const jenkinsStatus = (word: string): string => findEntry(jenkinsStatuses, word) ?? word.toLowerCase()
 
 export const jenkinsFailureReason = (word: string): string | undefined => (word === 'UNSTABLE' ? 'unstable' : undefined)
 

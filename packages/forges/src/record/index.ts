@@ -1,3 +1,4 @@
+export { findEntry } from './find-entry.ts'
 export * from './job-event.ts'
 export * from './limits.ts'
 export type * from './payload.ts'

@@ -1,3 +1,4 @@
+import { findEntry } from '../record/find-entry.ts'
 import type { KnownStatus } from '../record/status.ts'
 
 /** The words of Woodpecker for pipelines, workflows and steps. `error` means that the configuration or an agent failed. */
@@ -16,6 +17,6 @@ export const woodpeckerStatuses: Readonly<Record<string, KnownStatus>> = {
   blocked: 'manual',
 }
 
-export const woodpeckerStatus = (word: string): string => woodpeckerStatuses[word] ?? word
+export const woodpeckerStatus = (word: string): string => findEntry(woodpeckerStatuses, word) ?? word
 
 export const woodpeckerFailureReason = (word: string): string | undefined => (word === 'error' ? 'error' : undefined)
