@@ -119,11 +119,15 @@ export function jobsOfAttempt(
   })
 }
 
-/** Matches the name of a job of a matrix: `test (ubuntu-24.04, 22)`. */
-const matrixName = /^(\S.{0,1023}?) \(.+\)$/
+/** The maximum length of the name of a job of a matrix, and of the part before its values. */
+const MAX_MATRIX_NAME = 2_048
+const MAX_GROUP_NAME = 1_024
 
-/** Returns the group of a job of a matrix. */
+/** Returns the group of a job of a matrix, such as `test` for `test (ubuntu-24.04, 22)`. */
 export function matrixGroup(name: string | undefined): JobRecord['group'] {
-  const group = name === undefined || name.length > 2_048 ? undefined : matrixName.exec(name)?.[1]
-  return group === undefined ? undefined : { name: group, index: undefined }
+  if (name === undefined || name.length > MAX_MATRIX_NAME || !name.endsWith(')')) return undefined
+  const end = name.indexOf(' (', 1)
+  const hasValues = end > 0 && end + ' ('.length < name.length - 1
+  if (!hasValues || end > MAX_GROUP_NAME || /^\s/.test(name)) return undefined
+  return { name: name.slice(0, end), index: undefined }
 }

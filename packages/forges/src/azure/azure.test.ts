@@ -88,6 +88,25 @@ test('records that are their own ancestors end the search for the stage', () => 
   expect(job).toMatchObject({ stage: undefined, status: 'completed' })
 })
 
+test('the search for the stage of many jobs below a long chain of records ends', () => {
+  const chain = Array.from({ length: 20_000 }, (_, index) => ({
+    id: `p${index}`,
+    parentId: `p${index + 1}`,
+    type: 'Phase',
+  }))
+  const jobs = Array.from({ length: 20_000 }, (_, index) => ({
+    id: `j${index}`,
+    parentId: 'p0',
+    type: 'Job',
+    state: 'completed',
+  }))
+  const { jobs: read } = readRecord({
+    build: { id: 5, status: 'completed' },
+    timeline: { records: [...chain, ...jobs] },
+  })
+  expect(read).toHaveLength(20_000)
+})
+
 test.each([
   [
     'https://dev.azure.com/Kiln-Works/71777fbc-1cf2-4bd1-9540-128c1c71f766/_apis/build/Builds/2',

@@ -72,13 +72,15 @@ function stageName(stage: Fields): string | undefined {
   return name === DEFAULT_STAGE ? undefined : name
 }
 
+/** The number of records above a job among which its stage is searched. A job is two levels below its stage. */
+const MAX_ANCESTORS = 8
+
 /** Returns the stage of a job, which is the parent of its phase. */
 function findStage(job: Fields, { byId }: Tree): string | undefined {
-  const seen = new Set<Fields>()
-  for (let at: Fields | undefined = job; at !== undefined && !seen.has(at); ) {
+  let at: Fields | undefined = job
+  for (let level = 0; level <= MAX_ANCESTORS && at !== undefined; level++) {
     if (text(at, 'type') === 'Stage') return stageName(at)
-    seen.add(at)
-    const parentId = text(at, 'parentId')
+    const parentId: string | undefined = text(at, 'parentId')
     at = parentId === undefined ? undefined : byId.get(parentId)
   }
   return undefined

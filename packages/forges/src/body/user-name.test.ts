@@ -10,3 +10,8 @@ test.each([
   ['@mira', '@mira'],
   ['', undefined],
 ])('the name %j', (name, expected) => expect(userName(bodyFields({ name }, newWarnings()), 'name')).toBe(expected))
+
+test('a long name is read in time that grows with its length', () => {
+  const name = 'a@'.repeat(500_000)
+  expect(userName(bodyFields({ name }, newWarnings()), 'name')).toBe(name)
+})

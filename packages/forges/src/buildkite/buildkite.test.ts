@@ -4,6 +4,8 @@ import { fixtureBodies, lastRecord, readBody, readRecord } from '../forge-fixtur
 import type { JobRecord } from '../record/pipeline-record.ts'
 import { hookRules } from './hook-rules.ts'
 
+const retriedBuild = { id: 'b', number: 1, state: 'failed', commit: 'HEAD', branch: 'main' }
+
 const jobsOf = (name: string): readonly JobRecord[] => lastRecord(name).jobs
 
 test('waits and blocks are no jobs', () => {
@@ -105,4 +107,23 @@ test('without a signature, the token is validated', () => {
   expect(validate({ 'x-buildkite-token': 'secret-token' })).toBeUndefined()
   expect(validate({})).toBe('token_missing')
   expect(validate({ 'x-buildkite-token': 'wrong' })).toBe('token_wrong')
+})
+
+test('a long chain of retries is numbered in time that grows with its length', () => {
+  const jobs = Array.from({ length: 20_000 }, (_, index) => ({
+    id: `j${index}`,
+    type: 'script',
+    state: 'failed',
+    retried_in_job_id: `j${index + 1}`,
+  }))
+  const { jobs: read } = readRecord({ ...retriedBuild, jobs })
+  expect(Math.max(...read.map(({ attempt }) => attempt ?? 0))).toBe(20_000)
+})
+
+test('retries that form a circle have no numbers', () => {
+  const jobs = [
+    { id: 'a', state: 'failed', retried_in_job_id: 'b' },
+    { id: 'b', state: 'failed', retried_in_job_id: 'a' },
+  ]
+  expect(readRecord({ ...retriedBuild, jobs }).jobs.map(({ attempt }) => attempt)).toEqual([undefined, undefined])
 })

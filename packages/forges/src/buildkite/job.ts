@@ -70,24 +70,32 @@ export function readJob(job: Fields): JobRecord {
 function linkAttempts(jobs: readonly JobRecord[], nextById: ReadonlyMap<RunId, RunId>): readonly JobRecord[] {
   if (nextById.size === 0) return jobs
   const previousById = new Map([...nextById].map(([id, next]) => [next, id]))
-  const known = new Set(jobs.map(({ id }) => id))
+  const numberById = numberAttempts(nextById, previousById)
   return jobs.map((job) => {
-    const previous = previousById.get(job.id)
-    const isPart = previous !== undefined || nextById.has(job.id)
-    if (!isPart) return job
+    if (!previousById.has(job.id) && !nextById.has(job.id)) return job
     return {
       ...job,
-      attempt: job.attempt ?? 1 + countBefore(job.id, previousById),
-      previousAttemptId: previous !== undefined && known.has(previous) ? previous : undefined,
+      attempt: job.attempt ?? numberById.get(job.id),
+      previousAttemptId: previousById.get(job.id),
       effective: !nextById.has(job.id),
     }
   })
 }
 
-function countBefore(id: RunId, previousById: ReadonlyMap<RunId, RunId>): number {
-  const seen = new Set<RunId>([id])
-  for (let at = previousById.get(id); at !== undefined && !seen.has(at); at = previousById.get(at)) seen.add(at)
-  return seen.size - 1
+/** Returns the number of each job among its attempts. Retries that form a circle have none. */
+function numberAttempts(
+  nextById: ReadonlyMap<RunId, RunId>,
+  previousById: ReadonlyMap<RunId, RunId>,
+): ReadonlyMap<RunId, number> {
+  const numberById = new Map<RunId, number>()
+  for (const first of nextById.keys()) {
+    if (previousById.has(first)) continue
+    let number = 1
+    for (let id: RunId | undefined = first; id !== undefined && !numberById.has(id); id = nextById.get(id)) {
+      numberById.set(id, number++)
+    }
+  }
+  return numberById
 }
 
 function readRunner(job: Fields): RunnerRecord | undefined {
