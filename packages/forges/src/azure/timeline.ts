@@ -5,6 +5,7 @@ import {
   isObject,
   requiredRunId,
   requiredText,
+  runId,
   section,
   sections,
   text,
@@ -108,7 +109,7 @@ function readJob(job: Fields, tree: Tree, runUrl: string | undefined): JobRecord
     url: runUrl?.includes('buildId=') ? `${runUrl}&view=logs&j=${id}` : undefined,
     runner: worker === undefined ? undefined : { ...absentRunnerFields, name: worker },
     attempt: count(job, 'attempt'),
-    previousAttemptId: previous && text(previous, 'recordId'),
+    previousAttemptId: previous && runId(previous, 'recordId'),
     effective: true,
     steps: readSteps(tree.byParent.get(String(id)) ?? []),
   }

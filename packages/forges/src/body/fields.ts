@@ -24,6 +24,7 @@ export interface Fields {
 }
 
 const decimalDigits = /^\d{1,19}$/
+const integerDigits = /^[1-9]\d{0,18}$/
 const decimal = /^\d{1,15}(?:\.\d{1,15})?$/
 
 export function isObject(value: unknown): value is JsonObject {
@@ -77,20 +78,28 @@ export function requiredId(fields: Fields, key: string): bigint {
 /** The maximum length of an id that is a text. */
 const MAX_ID_LENGTH = 1_024
 
-/** Reads an id that is an integer above 0 or a text. A text of digits is the integer, so that both spellings are one id. */
+/**
+ * Reads an id that is an integer above 0 or a text. A text with the digits of an integer is that integer, so that both spellings are
+ * one id; others, such as `007`, are texts, so that different ids stay different.
+ */
 export function runId(fields: Fields, key: string): RunId | undefined {
   const value = fields.values[key]
-  if (typeof value !== 'string' || toInteger(value) !== undefined) return id(fields, key)
+  if (typeof value !== 'string') return id(fields, key)
   if (isBlank(value)) return undefined
-  if (value.length <= MAX_ID_LENGTH) return value.trim()
+  if (value.length <= MAX_ID_LENGTH) return toRunId(value.trim())
   warn(fields, key, tooLongId)
   return undefined
 }
 
 export function requiredRunId(fields: Fields, key: string): RunId {
   const value = fields.values[key]
-  if (typeof value !== 'string' || isBlank(value) || toInteger(value) !== undefined) return requiredId(fields, key)
-  return value.length <= MAX_ID_LENGTH ? value.trim() : refuse(fields, key, tooLongId)
+  if (typeof value !== 'string' || isBlank(value)) return requiredId(fields, key)
+  return value.length <= MAX_ID_LENGTH ? toRunId(value.trim()) : refuse(fields, key, tooLongId)
+}
+
+function toRunId(text: string): RunId {
+  const integer = integerDigits.test(text) ? BigInt(text) : undefined
+  return integer !== undefined && integer <= MAX_INTEGER ? integer : text
 }
 
 const tooLongId = `must have at most ${MAX_ID_LENGTH} characters`

@@ -15,6 +15,7 @@ import {
   sections,
   text,
   texts,
+  warn,
 } from '../body/fields.ts'
 
 /** A JSON Schema, as far as the schema of a record needs it. */
@@ -35,6 +36,14 @@ const member =
   <Value>(schema: JsonSchema, read: Member<Value>['read'], isRequired = false) =>
   (description: string): Member<Value> => ({ schema: { ...schema, description }, read, isRequired })
 
+/** Reads an integer from 1 to 2^53-1. */
+function positiveCount(fields: Fields, key: string): number | undefined {
+  const value = count(fields, key)
+  if (value !== 0) return value
+  warn(fields, key, 'must be an integer above 0, got 0')
+  return undefined
+}
+
 const time = { type: 'string', format: 'date-time' }
 const identity = {
   anyOf: [
@@ -45,10 +54,11 @@ const identity = {
 const duration = { type: 'number', minimum: 0 }
 
 export const textMember = member({ type: 'string' }, text)
+export const requiredTextMember = member({ type: 'string', minLength: 1 }, requiredText, true)
 export const idMember = member(identity, runId)
 export const requiredIdMember = member(identity, requiredRunId, true)
 export const integerMember = member({ type: 'integer', minimum: 1 }, id)
-export const countMember = member({ type: 'integer', minimum: 1 }, count)
+export const countMember = member({ type: 'integer', minimum: 1 }, positiveCount)
 export const flagMember = member({ type: 'boolean' }, flag)
 export const timeMember = member(time, date)
 export const secondsMember = member(duration, seconds)

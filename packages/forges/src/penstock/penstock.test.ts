@@ -95,9 +95,46 @@ describe('refused by the reader and by the schema', () => {
     [{ penstockRecord: 1, run, colour: 'red' }, 'colour: is no member of a record of Penstock'],
     [{ penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', x: 1 }] }, 'jobs[0].x: is no member'],
     [{ penstockRecord: 1, run, jobs: [{ status: 'success' }] }, 'jobs[0].id: must be an integer above 0'],
+    [
+      { penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', group: { index: 1 } }] },
+      'jobs[0].group.name: must be a text, got nothing',
+    ],
   ])('%j', (body, message) => {
     expect(validate(body)).toBe(false)
     expect(() => read(body)).toThrow(RecordError)
     expect(() => read(body)).toThrow(message)
   })
+})
+
+test.each([
+  ['two jobs with one id', [{ id: '7' }, { id: 7 }], 'jobs[1].id: is the id of another job'],
+  [
+    'an attempt before that is not listed',
+    [{ id: 1, previousAttemptId: 2 }],
+    'jobs[0].previousAttemptId: must be the id of another job',
+  ],
+  [
+    'an attempt that is its own',
+    [{ id: 1, previousAttemptId: 1 }],
+    'jobs[0].previousAttemptId: must be the id of another job',
+  ],
+])('%s', (_, jobs, message) => {
+  const body = {
+    penstockRecord: 1,
+    run: { id: 1, status: 'success' },
+    jobs: jobs.map((job) => ({ ...job, status: 'success' })),
+  }
+  expect(() => read(body)).toThrow(message)
+})
+
+test('attempts count from 1', () => {
+  const { record, warnings } = read({ penstockRecord: 1, run: { id: 1, status: 'success', attempt: 0 } })
+  expect(record.attempt).toBeUndefined()
+  expect(warnings.items).toEqual([{ path: 'run.attempt', reason: 'must be an integer above 0, got 0' }])
+})
+
+test('ids that differ only in leading zeros are different', () => {
+  const jobs = ['1', '01', '0'].map((id) => ({ id, status: 'success' }))
+  const { record } = read({ penstockRecord: 1, run: { id: 1, status: 'success' }, jobs })
+  expect(record.jobs.map(({ id }) => id)).toEqual([1n, '0', '01'])
 })

@@ -11,6 +11,7 @@ import {
   percentMember,
   requiredIdMember,
   requiredObjectMember,
+  requiredTextMember,
   secondsMember,
   textMember,
   textsMember,
@@ -51,7 +52,7 @@ const environment = {
 }
 
 const group = {
-  name: textMember('The name of the group.'),
+  name: requiredTextMember('The name of the group.'),
   index: countMember('The position of the job in its group, from 1.'),
 }
 

@@ -3,6 +3,7 @@ import { canonicalStatus } from '../gitlab/status-words.ts'
 import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import type { JobRecord, MergeRequestRecord, PipelineRecord, UpstreamPipeline } from '../record/pipeline-record.ts'
+import type { RunId } from '../record/run-id.ts'
 import { readMembers, type ValuesOf } from './members.ts'
 import { RECORD_VERSION, recordMembers } from './record-members.ts'
 
@@ -16,6 +17,7 @@ export function readPenstockRecord(body: Fields, receivedAtNs: bigint | undefine
     recordMembers,
   )
   if (penstockRecord !== RECORD_VERSION) refuse(body, 'penstockRecord', `must be ${RECORD_VERSION}`)
+  requireKnownIds(body, jobs ?? [])
   const status = canonicalStatus(run.status)
   return {
     ...absentRunFields,
@@ -56,6 +58,19 @@ export function readPenstockRecord(body: Fields, receivedAtNs: bigint | undefine
     jobsUnknown: jobs === undefined || undefined,
     bridgesListed: (jobs ?? []).some(({ startsRun }) => startsRun === true),
     receivedAtNs,
+  }
+}
+
+/** @throws {RecordError} if two jobs have the same id, or if an attempt before another one is not listed */
+function requireKnownIds(body: Fields, jobs: readonly GivenJob[]): void {
+  const ids = new Set<RunId>()
+  for (const [index, { id }] of jobs.entries()) {
+    if (ids.has(id)) refuse(body, `jobs[${index}].id`, 'is the id of another job')
+    ids.add(id)
+  }
+  for (const [index, { id, previousAttemptId: previous }] of jobs.entries()) {
+    if (previous === undefined || (previous !== id && ids.has(previous))) continue
+    refuse(body, `jobs[${index}].previousAttemptId`, 'must be the id of another job of the list')
   }
 }
 
@@ -102,7 +117,7 @@ function toJob(job: GivenJob): JobRecord {
     attempt: job.attempt,
     previousAttemptId: job.previousAttemptId,
     effective: true,
-    group: job.group?.name === undefined ? undefined : { name: job.group.name, index: job.group.index },
+    group: job.group,
     steps: job.steps?.map((step) => ({
       name: step.name,
       status: canonicalStatus(step.status),
