@@ -67,6 +67,21 @@ describe('steps', () => {
   })
 })
 
+test('the number of an attempt with a run id of its own is not part of its ids: only REST contains it', () => {
+  const [hook, rest] = [run(), run({ attempt: 2, attemptHasOwnId: true })].map((record) => toSpans(record)[0])
+  expect(rest?.traceId).toBe(hook?.traceId)
+  expect(rest?.spanId).toBe(hook?.spanId)
+  expect(toValues(rest?.attributes)['svc.cicd.pipeline.run.attempt']).toBe(2n)
+})
+
+test('a name with two numbers at its end is one of a group on GitLab only', () => {
+  const groups = ['github', 'gitlab'].map((forge) => {
+    const [, span] = toSpans(run({ forge, jobs: [job({ name: 'node 20 22' })] }))
+    return toValues(span?.attributes)['svc.cicd.pipeline.task.group']
+  })
+  expect(groups).toEqual([undefined, 'node'])
+})
+
 describe('attempts of a run', () => {
   const first = run({ attempt: 1 })
   const secondAttempt = run({

@@ -176,7 +176,7 @@ export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRu
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    group: job.group ?? (job.name === undefined ? undefined : jobGroup(job.name)),
+    group: job.group ?? (job.name !== undefined && isGitlab(run.record.forge) ? jobGroup(job.name) : undefined),
     durationSeconds: job.durationSeconds ?? (isGitlab(run.record.forge) ? undefined : ranSeconds(job)),
     user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.userInstance, run.options),
   }
@@ -184,7 +184,7 @@ export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRu
 
 /** The fields of a record or job event that its instance is read from. */
 type InstanceSource = Pick<PipelineRecord, 'project'> &
-  Partial<Pick<PipelineRecord, 'url' | 'forge' | 'attempt'> & Pick<JobEvent, 'runAttempt'>>
+  Partial<Pick<PipelineRecord, 'url' | 'forge' | 'attempt' | 'attemptHasOwnId'> & Pick<JobEvent, 'runAttempt'>>
 
 /**
  * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the server that the
@@ -192,7 +192,8 @@ type InstanceSource = Pick<PipelineRecord, 'project'> &
  * Those of other forges than GitLab contain the forge, and those of a later attempt its number.
  */
 export function recordInstance(source: InstanceSource, options: Pick<ConvertOptions, 'instanceId'>): string {
-  return forgeInstance(source.forge, serverInstance(source, options), source.attempt ?? source.runAttempt)
+  const attempt = source.attemptHasOwnId ? undefined : (source.attempt ?? source.runAttempt)
+  return forgeInstance(source.forge, serverInstance(source, options), attempt)
 }
 
 const serverInstance = ({ project, url }: InstanceSource, { instanceId }: Pick<ConvertOptions, 'instanceId'>): string =>

@@ -19,7 +19,7 @@ test('a workflow that reruns another lists jobs that it did not run', () => {
 })
 
 test('an automatic rerun is counted', () => {
-  expect(lastRecord('circleci-automatic-rerun')).toMatchObject({ attempt: 2, previousAttempt: undefined })
+  expect(lastRecord('circleci-automatic-rerun')).toMatchObject({ attempt: 2, attemptHasOwnId: true })
 })
 
 test('a workflow on hold is not final', () => {

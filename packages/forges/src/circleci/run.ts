@@ -61,6 +61,7 @@ function readRun(body: Fields, receivedAtNs: bigint | undefined): Omit<PipelineR
     forge: FORGE,
     id,
     attempt: reruns === undefined ? undefined : reruns + 1,
+    attemptHasOwnId: true,
     iid: number === undefined ? undefined : BigInt(number),
     name: text(workflow, 'name'),
     status: circleciStatus(word),

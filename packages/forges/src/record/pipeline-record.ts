@@ -9,10 +9,12 @@ import type { RunId } from './run-id.ts'
 export interface PipelineRecord {
   /** The name of the forge; absent in records of earlier versions, which are GitLab's. */
   readonly forge?: string | undefined
-  /** Unique within the instance. The attempts of a run share it. */
+  /** Unique within the instance. The attempts of a run share it, unless `attemptHasOwnId` is set. */
   readonly id: RunId
   /** 1 for the first attempt; absent if the forge does not count the attempts of a run. Each attempt has its own trace. */
   readonly attempt?: number | undefined
+  /** Set if each attempt has a run id of its own. Its number is then no part of derived ids, because hooks do not contain it. */
+  readonly attemptHasOwnId?: true | undefined
   /** The attempt before this one. */
   readonly previousAttempt?: PreviousAttempt | undefined
   readonly iid: bigint | undefined
