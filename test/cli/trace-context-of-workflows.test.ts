@@ -97,3 +97,9 @@ test('a forge that is named reads a body that could be of another one', async ()
     'the forge is gitlab',
   )
 })
+
+test('a job id is refused for GitLab, which has a variable for it', async () => {
+  const run = await penstock(['trace-context', '--job-id', '7'], { env: { CI_JOB_ID: '8' } })
+  expect(run.exitCode).toBe(2)
+  expect(run.stderr).toContain('CI_JOB_ID')
+})

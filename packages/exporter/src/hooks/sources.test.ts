@@ -221,3 +221,16 @@ test('reports every problem, and quotes no credential', () => {
   expect(problems.length).toBeGreaterThan(8)
   expect(problems.join('\n')).not.toContain(canary)
 })
+
+test('the time to settle is a whole number of milliseconds', () => {
+  const sources = readSources({ a: { secretToken, signals, settleSeconds: 1.001 } })
+  expect(sources.get('a')?.settleMs).toBe(1_001)
+})
+
+test('a secret token of Azure is a user name and a password', () => {
+  const azure = { forge: 'azure', signals }
+  const problem = 'source a: the secretToken of azure must be user:password'
+  expect(problemsOf({ a: { ...azure, secretToken } })).toEqual([problem])
+  expect(problemsOf({ a: { ...azure, secretToken: ['kiln:secret-5d1e77', secretToken] } })).toEqual([problem])
+  expect(problemsOf({ a: { ...azure, secretToken: 'kiln:secret-5d1e77' } })).toEqual([])
+})

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
-import { type Credentials, type Forge, type ForgeName, forgeNames, forges } from '@penstock/forges'
+import { type Credentials, type Forge, type ForgeName, forgeNames, forges, type HookRules } from '@penstock/forges'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { z } from 'zod'
 import { isDurable } from '../options/durable-options.ts'
@@ -168,6 +168,7 @@ function validateCombinations(given: unknown): string[] {
     ...(hasTwoTokens ? ['a token and the header authorization are set; use one of them'] : []),
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
     ...unusedSigningToken(given),
+    ...unusableSecretToken(given),
     ...ownOptions.filter(isSetTwice).map((key) => `${key} is set twice: beside the options and among them`),
   ]
 }
@@ -178,6 +179,16 @@ function unusedSigningToken({ forge, signingToken }: Readonly<Record<string, unk
   if (name === undefined || signingToken === undefined) return []
   const { hooks }: Forge = forges[name]
   return hooks.hasSigningTokens ? [] : [`hooks of ${name} have no signingToken; use a secretToken`]
+}
+
+/** A secret token that the forge cannot send would refuse every request. */
+function unusableSecretToken({ forge, secretToken }: Readonly<Record<string, unknown>>): string[] {
+  const name = forgeNames.find((each) => each === forge)
+  if (name === undefined) return []
+  const { secretTokenForm: form }: HookRules = forges[name].hooks
+  const tokens = [secretToken].flat().filter((token) => typeof token === 'string')
+  if (form === undefined || tokens.every((token) => form.pattern.test(token))) return []
+  return [`the secretToken of ${name} must be ${form.expected}`]
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -229,7 +240,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
     token: given.token,
     headers: given.headers,
     encoding: given.encoding,
-    settleMs: given.settleSeconds * 1_000,
+    settleMs: Math.round(given.settleSeconds * 1_000),
     signals: signalNames.filter((signal) => signals.includes(signal)),
     options: {
       ...options,

@@ -5,6 +5,7 @@ import { validateSecretToken } from '../forge/secret-token.ts'
 export const hookRules: HookRules = {
   event: () => undefined,
   recordEvents: ['build.complete'],
+  secretTokenForm: { pattern: /:/, expected: 'user:password' },
   validateHeaders: (credentials, { headers }) => validateSecretToken(credentials, [basicCredentials(headers)]),
   validateSignature: () => undefined,
 }

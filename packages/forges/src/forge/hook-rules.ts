@@ -15,6 +15,8 @@ export interface HookRules {
   readonly mixedEvent?: string
   /** Set if the forge signs hooks with a signing token of Standard Webhooks. Sources of other forges have none. */
   readonly hasSigningTokens?: true
+  /** The form of secret tokens, if the forge cannot send all texts. */
+  readonly secretTokenForm?: { readonly pattern: RegExp; readonly expected: string }
   /** Validates what can be validated before the body is read. */
   readonly validateHeaders: (
     credentials: Credentials,

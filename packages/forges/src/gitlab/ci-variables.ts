@@ -58,9 +58,10 @@ export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
  *
  * The variables are arranged as a hook and read by the reader of hooks, so that both are normalised in the same way.
  *
- * @throws {JobVariablesError} if a variable is missing or invalid
+ * @throws {JobVariablesError} if a variable is missing or invalid, or if a job id is given
  */
-export function readRunningJob(variables: Variables): RunningJob {
+export function readRunningJob(variables: Variables, jobId?: string): RunningJob {
+  if (jobId !== undefined) throw new JobVariablesError('the variable CI_JOB_ID has the job id; do not give another one')
   return {
     record: recordOfJob(variables),
     passedRoot: () => {
