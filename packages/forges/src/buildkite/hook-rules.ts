@@ -1,6 +1,7 @@
 import { type SignatureForm, validateHmac } from '../forge/hmac-signature.ts'
 import type { CredentialRefusal, Credentials, HookHeaders, HookRules } from '../forge/hook-rules.ts'
 import { headerBytes, validateSecretToken } from '../forge/secret-token.ts'
+import { headerWord } from '../forge/signed-hooks.ts'
 
 const form: SignatureForm = { algorithm: 'sha256', encoding: 'hex', prefix: '' }
 
@@ -9,7 +10,7 @@ const REPLAY_WINDOW_MS = 5 * 60_000
 
 /** Buildkite sends the token itself, or a signature with the token as key. */
 export const hookRules: HookRules = {
-  event: (headers) => headers['x-buildkite-event']?.toString().trim().toLowerCase(),
+  event: (headers) => headerWord(headers, 'x-buildkite-event'),
   recordEvents: ['build.finished', 'job.finished'],
   validateHeaders: (credentials, { headers, nowMs }) =>
     headers['x-buildkite-signature'] === undefined

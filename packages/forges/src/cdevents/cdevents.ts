@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, quoted } from '../body/fields.ts'
 import { isWord } from '../body/shape.ts'
-import { bearerHookRules } from '../forge/bearer-token.ts'
+import { bearerRules } from '../forge/bearer-token.ts'
 import { eventName, isReadEvent } from '../forge/cdevent-type.ts'
 import type { Forge } from '../forge/forge.ts'
 import { tablePayload } from '../forge/table-payload.ts'
@@ -44,5 +44,5 @@ export const cdevents = {
     isWord(type) && eventName(type) !== undefined && !isReadEvent(type)
       ? new OtherHookError('type', quoted(type), 'pipelinerun.finished or taskrun.finished of CDEvents')
       : undefined,
-  hooks: bearerHookRules,
+  hooks: bearerRules,
 } as const satisfies Forge

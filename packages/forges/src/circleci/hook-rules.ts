@@ -1,19 +1,16 @@
-import { type SignatureForm, validateHmac, validateHmacHeader } from '../forge/hmac-signature.ts'
-import type { HookHeaders, HookRules } from '../forge/hook-rules.ts'
+import { signedHookRules } from '../forge/signed-hooks.ts'
 
-const form: SignatureForm = { algorithm: 'sha256', encoding: 'hex', prefix: 'v1=' }
+const PREFIX = 'v1='
 
-export const hookRules: HookRules = {
-  event: (headers) => headers['circleci-event-type']?.toString().trim().toLowerCase(),
+export const hookRules = signedHookRules({
+  form: { algorithm: 'sha256', encoding: 'hex', prefix: PREFIX },
+  eventHeaders: ['circleci-event-type'],
+  signatureHeaders: ['circleci-signature'],
+  // The header is a list of signatures, one for each version.
+  findSignature: (list) =>
+    list
+      .split(',')
+      .map((each) => each.trim())
+      .find((each) => each.startsWith(PREFIX)),
   recordEvents: ['workflow-completed', 'job-completed'],
-  validateHeaders: (credentials, { headers }) => validateHmacHeader(credentials, form, signature(headers)),
-  validateSignature: (credentials, headers, body) => validateHmac(credentials, form, signature(headers), [body]),
-}
-
-/** Returns the signature of version 1. The header is a list of signatures, one for each version. */
-const signature = (headers: HookHeaders): string | undefined =>
-  headers['circleci-signature']
-    ?.toString()
-    .split(',')
-    .map((each) => each.trim())
-    .find((each) => each.startsWith(form.prefix))
+})

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type SignatureForm, validateHmac } from '../forge/hmac-signature.ts'
 import type { CredentialRefusal, Credentials, HookHeaders, HookRules } from '../forge/hook-rules.ts'
 import { headerBytes } from '../forge/secret-token.ts'
+import { headerWord } from '../forge/signed-hooks.ts'
 
 const form: SignatureForm = { algorithm: 'sha256', encoding: 'base64', prefix: '' }
 
@@ -14,7 +15,7 @@ const REPLAY_WINDOW_MS = 5 * 60_000
  * @see the draft "Signing HTTP Messages" (draft-cavage-http-signatures-10)
  */
 export const hookRules: HookRules = {
-  event: (headers) => headers['x-drone-event']?.toString().trim().toLowerCase(),
+  event: (headers) => headerWord(headers, 'x-drone-event'),
   recordEvents: ['build'],
   validateHeaders: ({ secretTokens }, { headers, nowMs }) => {
     if (secretTokens.length === 0) return undefined

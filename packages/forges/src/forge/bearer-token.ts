@@ -1,16 +1,16 @@
-import type { HookRules } from './hook-rules.ts'
+import type { HookHeaders, HookRules } from './hook-rules.ts'
 import { validateSecretToken } from './secret-token.ts'
 
-const scheme = /^bearer /i
-
-/** The hooks of senders that name no event in a header and send the secret token as `Authorization: Bearer`. */
-export const bearerHookRules: HookRules = {
+/**
+ * The rules for senders that sign nothing and name no event: systems with the format of Penstock, senders of CDEvents, and scripts
+ * that send answers of a forge's API. They send the secret token as a bearer token.
+ */
+export const bearerRules: HookRules = {
   event: () => undefined,
   recordEvents: [],
-  validateHeaders: (credentials, { headers }) => {
-    const given = headers.authorization
-    const token = typeof given === 'string' && scheme.test(given) ? given.replace(scheme, '').trim() : undefined
-    return validateSecretToken(credentials, [token])
-  },
+  validateHeaders: (credentials, { headers }) => validateSecretToken(credentials, [bearerToken(headers)]),
   validateSignature: () => undefined,
 }
+
+const bearerToken = (headers: HookHeaders): string | undefined =>
+  /^bearer +(\S.*)$/i.exec(headers.authorization?.toString().trim() ?? '')?.[1]

@@ -32,15 +32,3 @@ export function validateHmac(
   })
   return isValid ? undefined : 'signature_wrong'
 }
-
-/** Returns whether a signature header has the form of the forge, which can be validated before the body is read. */
-export function validateHmacHeader(
-  { secretTokens }: Credentials,
-  { prefix }: SignatureForm,
-  value: string | readonly string[] | undefined,
-): CredentialRefusal | undefined {
-  if (secretTokens.length === 0) return undefined
-  return typeof value === 'string' && value.length > prefix.length && value.startsWith(prefix)
-    ? undefined
-    : 'signature_missing'
-}

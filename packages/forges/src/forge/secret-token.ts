@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { CredentialRefusal, Credentials, HookHeaders, HookRules } from './hook-rules.ts'
+import type { CredentialRefusal, Credentials } from './hook-rules.ts'
 
 /** Validates a secret token in headers. One header with a valid token is enough. */
 export function validateSecretToken(
@@ -17,14 +17,3 @@ export function validateSecretToken(
 
 /** Returns the bytes of a header value. Node has decoded each byte as one character. */
 export const headerBytes = (value: string): Buffer => Buffer.from(value, 'latin1')
-
-/** The rules for forges that send no hooks of their own: a script sends their answers with the secret token as a bearer token. */
-export const bearerRules: HookRules = {
-  event: () => undefined,
-  recordEvents: [],
-  validateHeaders: (credentials, { headers }) => validateSecretToken(credentials, [bearerToken(headers)]),
-  validateSignature: () => undefined,
-}
-
-const bearerToken = (headers: HookHeaders): string | undefined =>
-  /^bearer +(\S.*)$/i.exec(headers.authorization?.toString().trim() ?? '')?.[1]

@@ -1,17 +1,9 @@
-import { type SignatureForm, validateHmac, validateHmacHeader } from '../forge/hmac-signature.ts'
-import type { HookHeaders, HookRules } from '../forge/hook-rules.ts'
+import { signedHookRules } from '../forge/signed-hooks.ts'
 
-const form: SignatureForm = { algorithm: 'sha256', encoding: 'hex', prefix: '' }
-
-/** Returns a header under its own name, or under that of the forge it comes from. */
-const header = (headers: HookHeaders, what: string): string | undefined =>
-  (headers[`x-forgejo-${what}`] ?? headers[`x-gitea-${what}`])?.toString()
-
-/** The secret token of a source is the key of the signature. */
-export const hookRules: HookRules = {
-  event: (headers) => header(headers, 'event')?.trim().toLowerCase(),
+/** Headers have the name of Forgejo, or that of Gitea, which it comes from. */
+export const hookRules = signedHookRules({
+  form: { algorithm: 'sha256', encoding: 'hex', prefix: '' },
+  eventHeaders: ['x-forgejo-event', 'x-gitea-event'],
+  signatureHeaders: ['x-forgejo-signature', 'x-gitea-signature'],
   recordEvents: ['action_run_success', 'action_run_failure', 'action_run_recover'],
-  validateHeaders: (credentials, { headers }) => validateHmacHeader(credentials, form, header(headers, 'signature')),
-  validateSignature: (credentials, headers, body) =>
-    validateHmac(credentials, form, header(headers, 'signature'), [body]),
-}
+})

@@ -1,14 +1,8 @@
-import { type SignatureForm, validateHmac, validateHmacHeader } from '../forge/hmac-signature.ts'
-import type { HookRules } from '../forge/hook-rules.ts'
+import { signedHookRules } from '../forge/signed-hooks.ts'
 
-const form: SignatureForm = { algorithm: 'sha256', encoding: 'hex', prefix: 'sha256=' }
-const SIGNATURE = 'x-hub-signature-256'
-
-/** The secret token of a source is the key of the signature. */
-export const hookRules: HookRules = {
-  event: (headers) => headers['x-github-event']?.toString().trim().toLowerCase(),
+export const hookRules = signedHookRules({
+  form: { algorithm: 'sha256', encoding: 'hex', prefix: 'sha256=' },
+  eventHeaders: ['x-github-event'],
+  signatureHeaders: ['x-hub-signature-256'],
   recordEvents: ['workflow_run', 'workflow_job'],
-  validateHeaders: (credentials, { headers }) => validateHmacHeader(credentials, form, headers[SIGNATURE]),
-  validateSignature: (credentials, headers, body) =>
-    validateHmac(credentials, form, headers[SIGNATURE]?.toString(), [body]),
-}
+})

@@ -1,14 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { CredentialRefusal, Credentials, HookHeaders, HookRules } from '../forge/hook-rules.ts'
 import { headerBytes, validateSecretToken } from '../forge/secret-token.ts'
+import { headerWord } from '../forge/signed-hooks.ts'
 
 export const hookRules: HookRules = {
-  event: (headers, serviceName) =>
-    headerNames(serviceName, 'event')
-      .map((name) => headers[name]?.toString())
-      .find((value) => value !== undefined)
-      ?.trim()
-      .toLowerCase(),
+  event: (headers, serviceName) => headerWord(headers, ...headerNames(serviceName, 'event')),
   // The first versions of the forge called job hooks build hooks.
   recordEvents: ['pipeline hook', 'job hook', 'build hook', 'system hook'],
   mixedEvent: 'system hook',

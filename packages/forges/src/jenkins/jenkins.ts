@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../body/fields.ts'
 import { isListAnswer } from '../body/list-answer.ts'
+import { bearerRules } from '../forge/bearer-token.ts'
 import { isJenkinsPart } from '../forge/foreign-bodies.ts'
 import type { Forge } from '../forge/forge.ts'
-import { bearerRules } from '../forge/secret-token.ts'
 import { bundlePayload } from './payload.ts'
 import { readBundle } from './run.ts'
 

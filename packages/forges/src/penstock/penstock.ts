@@ -1,4 +1,4 @@
-import { bearerHookRules } from '../forge/bearer-token.ts'
+import { bearerRules } from '../forge/bearer-token.ts'
 import type { Forge } from '../forge/forge.ts'
 import { recordPayload } from './payload.ts'
 import { readPenstockRecord } from './run.ts'
@@ -16,5 +16,5 @@ export const penstock = {
   ],
   nearMisses: [],
   otherHook: () => undefined,
-  hooks: bearerHookRules,
+  hooks: bearerRules,
 } as const satisfies Forge

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../body/fields.ts'
 import { has } from '../body/shape.ts'
+import { bearerRules } from '../forge/bearer-token.ts'
 import type { Forge } from '../forge/forge.ts'
-import { bearerRules } from '../forge/secret-token.ts'
 import { pipelinePayload } from './payload.ts'
 import { readPipeline } from './run.ts'
 
