@@ -1,4 +1,5 @@
 import { type Fields, flag, id, section, sections, text } from '../body/fields.ts'
+import { absentMergeRequestFields } from '../record/absent-fields.ts'
 import type { MergeRequestRecord } from '../record/pipeline-record.ts'
 
 /** Matches the branch of a merge queue: its target branch and the number of the pull request. */
@@ -40,15 +41,5 @@ function toState(state: string | undefined, merged: boolean | undefined): string
 
 function queuedPullRequest(branch: string | undefined): MergeRequestRecord | undefined {
   const [, targetBranch, number] = queueBranch.exec(branch ?? '') ?? []
-  return number === undefined ? undefined : { ...unknownPullRequest, iid: BigInt(number), targetBranch }
-}
-
-/** A pull request of which only the number is known. */
-export const unknownPullRequest: MergeRequestRecord = {
-  id: undefined,
-  iid: undefined,
-  title: undefined,
-  state: undefined,
-  draft: false,
-  targetBranch: undefined,
+  return number === undefined ? undefined : { ...absentMergeRequestFields, iid: BigInt(number), targetBranch }
 }

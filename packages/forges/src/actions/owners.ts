@@ -1,6 +1,7 @@
 import { type Fields, id, section, text } from '../body/fields.ts'
 import { lastSegment, projectUrl, repositoryPath, url } from '../body/url.ts'
 import type { ProjectRecord, UserRecord } from '../record/pipeline-record.ts'
+import { toUser } from '../record/run-origin.ts'
 
 /** Reads a repository. What it lacks is read from the web URL of a run or a job in it. */
 export function readRepository(repository: Fields | undefined, runUrl: string | undefined): ProjectRecord {
@@ -24,8 +25,8 @@ function repositoryUrlIn(runUrl: string | undefined): string | undefined {
 export function readUser(owner: Fields, keys: readonly string[]): UserRecord | undefined {
   for (const key of keys) {
     const user = section(owner, key)
-    const record = user && { id: id(user, 'id'), username: text(user, 'login') ?? text(user, 'username') }
-    if (record?.id !== undefined || record?.username !== undefined) return record
+    const record = user && toUser(id(user, 'id'), text(user, 'login') ?? text(user, 'username'))
+    if (record !== undefined) return record
   }
   return undefined
 }

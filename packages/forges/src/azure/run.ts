@@ -11,9 +11,10 @@ import {
   sections,
   text,
 } from '../body/fields.ts'
+import { requestNumberInRef, tagInRef } from '../body/ref.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
 import { userName } from '../body/user-name.ts'
-import { absentRunFields } from '../record/absent-fields.ts'
+import { absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type {
   MergeRequestRecord,
@@ -22,6 +23,7 @@ import type {
   UpstreamPipeline,
   UserRecord,
 } from '../record/pipeline-record.ts'
+import { toCommit, toUser } from '../record/run-origin.ts'
 import { azureServer } from './server.ts'
 import { azureFailureReason, azureStatus } from './status-words.ts'
 import { readTimeline } from './timeline.ts'
@@ -66,7 +68,7 @@ function readRun(build: Fields, receivedAtNs: bigint | undefined): Omit<Pipeline
     upstream: readUpstream(build),
     mergeRequest: readMergeRequest(source.branch, trigger),
     user: readUser(build),
-    commit: message === undefined ? undefined : { id: source.version, title: message.split('\n', 1)[0], message },
+    commit: message === undefined ? undefined : toCommit(source.version, message),
     project: readProject(build),
     bridgesListed: false,
     receivedAtNs,
@@ -79,29 +81,26 @@ function readSource(build: Fields): { readonly branch: string | undefined; reado
   return { branch: text(build, 'sourceBranch') ?? branch, version: text(build, 'sourceVersion') ?? version }
 }
 
-const TAGS = 'refs/tags/'
 const BRANCHES = 'refs/heads/'
 const withoutPrefix = (ref: string): string => (ref.startsWith(BRANCHES) ? ref.slice(BRANCHES.length) : ref)
 
 /** Returns the ref of a build. A build of a pull request is of `refs/pull/7/merge`; its trigger may name the branch. */
 function readRef(branch: string | undefined, trigger: Fields | undefined): Pick<PipelineRecord, 'ref' | 'tag'> {
   if (branch === undefined) return { ref: undefined, tag: undefined }
-  if (branch.startsWith(TAGS)) return { ref: branch.slice(TAGS.length), tag: true }
+  const tag = tagInRef(branch)
+  if (tag !== undefined) return { ref: tag, tag: true }
   const head = trigger && text(trigger, 'pr.sourceBranch')
   return { ref: withoutPrefix(head ?? branch), tag: false }
 }
 
 function readMergeRequest(branch: string | undefined, trigger: Fields | undefined): MergeRequestRecord | undefined {
-  const inRef = /^refs\/pull\/([1-9]\d{0,17})\//.exec(branch ?? '')?.[1]
-  const iid = (trigger && id(trigger, 'pr.number')) ?? (inRef === undefined ? undefined : BigInt(inRef))
+  const iid = (trigger && id(trigger, 'pr.number')) ?? requestNumberInRef(branch)
   if (iid === undefined) return undefined
   return {
-    id: undefined,
+    ...absentMergeRequestFields,
     iid,
     title: trigger && text(trigger, 'pr.title'),
-    state: undefined,
     draft: trigger !== undefined && (trigger.values['pr.draft'] === 'true' || flag(trigger, 'pr.draft') === true),
-    targetBranch: undefined,
   }
 }
 
@@ -117,9 +116,7 @@ function readUpstream(build: Fields): UpstreamPipeline | undefined {
 function readUser(build: Fields): UserRecord | undefined {
   const request = sections(build, 'requests')?.[0]
   const user = section(build, 'requestedFor') ?? (request && section(request, 'requestedFor'))
-  if (user === undefined) return undefined
-  const record = { id: runId(user, 'id'), username: userName(user, 'displayName') }
-  return record.id === undefined && record.username === undefined ? undefined : record
+  return user && toUser(runId(user, 'id'), userName(user, 'displayName'))
 }
 
 /** Reads the repository. One of Azure Repos has a path such as `org/project/_git/repository`. */

@@ -13,7 +13,7 @@ import {
 import { listSections } from '../body/list-answer.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
 import { userName } from '../body/user-name.ts'
-import { absentJobFields, absentRunFields } from '../record/absent-fields.ts'
+import { absentJobFields, absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import type {
   JobRecord,
@@ -22,6 +22,7 @@ import type {
   ProjectRecord,
   UserRecord,
 } from '../record/pipeline-record.ts'
+import { toCommit, toUser } from '../record/run-origin.ts'
 import { readState } from './status-words.ts'
 
 const SERVER = 'bitbucket.org'
@@ -98,7 +99,7 @@ function readTarget(
     ref,
     tag: ref === undefined ? undefined : target !== undefined && text(target, 'ref_type') === 'tag',
     sha,
-    commit: sha === undefined ? undefined : { id: sha, title: message?.split('\n', 1)[0], message },
+    commit: sha === undefined ? undefined : toCommit(sha, message),
     mergeRequest: target && readMergeRequest(target),
   }
 }
@@ -108,10 +109,9 @@ function readMergeRequest(target: Fields): MergeRequestRecord | undefined {
   const iid = request && id(request, 'id')
   if (request === undefined || iid === undefined) return undefined
   return {
-    id: undefined,
+    ...absentMergeRequestFields,
     iid,
     title: text(request, 'title'),
-    state: undefined,
     draft: flag(request, 'draft') === true,
     targetBranch: text(target, 'destination'),
   }
@@ -140,7 +140,7 @@ function readUser(pipeline: Fields): UserRecord | undefined {
   if (creator === undefined) return undefined
   const id = text(creator, 'uuid')
   const username = text(creator, 'nickname') ?? userName(creator, 'display_name')
-  return id === undefined && username === undefined ? undefined : { id: id && withoutBraces(id), username }
+  return toUser(id && withoutBraces(id), username)
 }
 
 function readStep(step: Fields, runUrl: string | undefined): JobRecord {

@@ -14,7 +14,7 @@ import {
 } from '../body/fields.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
 import { userName } from '../body/user-name.ts'
-import { absentRunFields } from '../record/absent-fields.ts'
+import { absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type {
@@ -25,6 +25,7 @@ import type {
   UserRecord,
 } from '../record/pipeline-record.ts'
 import { OtherHookError } from '../record/record-error.ts'
+import { toCommit, toUser } from '../record/run-origin.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
 import { isWaiting, readJob, readJobs } from './job.ts'
 import { buildkiteStatus } from './status-words.ts'
@@ -75,7 +76,6 @@ function readRun(
   const tag = text(build, 'tag')
   const ref = tag ?? text(build, 'branch')
   const sha = readSha(build)
-  const message = text(build, 'message')
   const createdAtNs = date(build, 'created_at')
   const startedAtNs = date(build, 'started_at')
   const rebuilt = section(build, 'rebuilt_from')
@@ -101,7 +101,7 @@ function readRun(
     upstream: readUpstream(build),
     mergeRequest: readMergeRequest(build),
     user: readUser(build),
-    commit: sha === undefined && message === undefined ? undefined : { id: sha, title: firstLine(message), message },
+    commit: toCommit(sha, text(build, 'message')),
     project: readProject(pipeline),
     bridgesListed: true,
     receivedAtNs,
@@ -113,8 +113,6 @@ function readSha(build: Fields): string | undefined {
   const commit = text(build, 'commit')
   return commit !== undefined && /^[\da-f]{7,64}$/i.test(commit) ? commit : undefined
 }
-
-const firstLine = (message: string | undefined): string | undefined => message?.split('\n', 1)[0]
 
 function readProject(pipeline: Fields | undefined): ProjectRecord {
   const webUrl = repositoryUrl(pipeline && text(pipeline, 'repository'))
@@ -140,12 +138,10 @@ function readMergeRequest(build: Fields): MergeRequestRecord | undefined {
   const request = section(build, 'pull_request')
   const iid = request && runId(request, 'id')
   if (request === undefined || typeof iid !== 'bigint') return undefined
-  return { id: undefined, iid, title: undefined, state: undefined, draft: false, targetBranch: text(request, 'base') }
+  return { ...absentMergeRequestFields, iid, targetBranch: text(request, 'base') }
 }
 
 function readUser(build: Fields): UserRecord | undefined {
   const creator = section(build, 'creator')
-  if (creator === undefined) return undefined
-  const record = { id: runId(creator, 'id'), username: userName(creator, 'name') }
-  return record.id === undefined && record.username === undefined ? undefined : record
+  return creator && toUser(runId(creator, 'id'), userName(creator, 'name'))
 }

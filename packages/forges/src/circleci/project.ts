@@ -1,7 +1,10 @@
 import { type Fields, section, text } from '../body/fields.ts'
+import { tagInRef } from '../body/ref.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
+import { absentMergeRequestFields } from '../record/absent-fields.ts'
 import { findEntry } from '../record/find-entry.ts'
 import type { CommitRecord, MergeRequestRecord, PipelineRecord, ProjectRecord } from '../record/pipeline-record.ts'
+import { toUser } from '../record/run-origin.ts'
 
 /** The server that ids of CircleCI are unique on: they are UUIDs. */
 const SERVER = 'circleci.com'
@@ -33,9 +36,7 @@ export function readSource(pipeline: Fields, project: Fields | undefined, slug: 
   const trigger = section(pipeline, 'trigger')
   const actor = trigger && section(trigger, 'actor')
   const username = actor && text(actor, 'login')
-  const vcsTag = vcs && text(vcs, 'tag')
-  const gitRef = git && text(git, 'ref')
-  const tag = vcsTag ?? (gitRef?.startsWith('refs/tags/') ? gitRef.slice('refs/tags/'.length) : undefined)
+  const tag = (vcs && text(vcs, 'tag')) ?? tagInRef(git && text(git, 'ref'))
   const ref = tag ?? (vcs && text(vcs, 'branch')) ?? (git && text(git, 'branch'))
   const sha = (vcs && text(vcs, 'revision')) ?? (git && text(git, 'checkout_sha'))
   const webUrl = readRepositoryUrl(vcs, git) ?? slugUrl(slug)
@@ -45,7 +46,7 @@ export function readSource(pipeline: Fields, project: Fields | undefined, slug: 
     tag: ref === undefined ? undefined : tag !== undefined,
     sha,
     source: trigger && text(trigger, 'type'),
-    user: username === undefined ? undefined : { id: undefined, username },
+    user: toUser(undefined, username),
     commit: readCommit(vcs, git, sha),
     mergeRequest: readMergeRequest(vcs),
     project: {
@@ -94,12 +95,5 @@ function readCommit(vcs: Fields | undefined, git: Fields | undefined, sha: strin
 function readMergeRequest(vcs: Fields | undefined): MergeRequestRecord | undefined {
   const number = vcs && text(vcs, 'review_id')
   if (number === undefined || !/^[1-9]\d{0,17}$/.test(number)) return undefined
-  return {
-    id: undefined,
-    iid: BigInt(number),
-    title: undefined,
-    state: undefined,
-    draft: false,
-    targetBranch: undefined,
-  }
+  return { ...absentMergeRequestFields, iid: BigInt(number) }
 }

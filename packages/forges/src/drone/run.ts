@@ -11,9 +11,15 @@ import {
   text,
   unixSeconds,
 } from '../body/fields.ts'
+import { requestNumberInRef, tagInRef } from '../body/ref.ts'
 import { repositoryUrl, url } from '../body/url.ts'
 import { userName } from '../body/user-name.ts'
-import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
+import {
+  absentJobFields,
+  absentMergeRequestFields,
+  absentRunFields,
+  absentRunnerFields,
+} from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type {
@@ -23,6 +29,7 @@ import type {
   ProjectRecord,
   StepRecord,
 } from '../record/pipeline-record.ts'
+import { toCommit, toUser } from '../record/run-origin.ts'
 import { droneFailureReason, droneStatus } from './status-words.ts'
 
 const unknownProject: ProjectRecord = { id: undefined, name: undefined, webUrl: undefined, path: undefined }
@@ -58,7 +65,6 @@ export function readBuild(build: Fields, receivedAtNs: bigint | undefined): Pipe
   const createdAtNs = unixSeconds(build, 'created')
   const startedAtNs = unixSeconds(build, 'started')
   const sha = text(build, 'after')
-  const message = text(build, 'message')
   const before = text(build, 'before')
   const username =
     text(build, 'cron') === undefined ? (userName(build, 'sender') ?? userName(build, 'author_login')) : undefined
@@ -80,9 +86,8 @@ export function readBuild(build: Fields, receivedAtNs: bigint | undefined): Pipe
     queuedSeconds: secondsBetween(createdAtNs, startedAtNs),
     failureReason: droneFailureReason(word),
     mergeRequest: readMergeRequest(build),
-    user: username === undefined ? undefined : { id: undefined, username },
-    commit:
-      sha === undefined && message === undefined ? undefined : { id: sha, title: message?.split('\n', 1)[0], message },
+    user: toUser(undefined, username),
+    commit: toCommit(sha, text(build, 'message')),
     project: unknownProject,
     unnamed: ['instanceId', 'project'],
     jobs: sortJobs((stages ?? []).map(readStage)),
@@ -92,28 +97,19 @@ export function readBuild(build: Fields, receivedAtNs: bigint | undefined): Pipe
   }
 }
 
-const TAGS = 'refs/tags/'
-
 /** Returns the ref. The source branch of a pull request is `source`; for other builds, it equals the target. */
 function readRef(build: Fields): Pick<PipelineRecord, 'ref' | 'tag'> {
-  const ref = text(build, 'ref')
-  if (ref?.startsWith(TAGS)) return { ref: ref.slice(TAGS.length), tag: true }
+  const tag = tagInRef(text(build, 'ref'))
+  if (tag !== undefined) return { ref: tag, tag: true }
   const name = text(build, 'source') ?? text(build, 'target')
   return { ref: name, tag: name === undefined ? undefined : false }
 }
 
 function readMergeRequest(build: Fields): MergeRequestRecord | undefined {
-  const number = /^refs\/(?:pull|pull-requests|merge-requests)\/([1-9]\d{0,17})\//.exec(text(build, 'ref') ?? '')?.[1]
+  const iid = requestNumberInRef(text(build, 'ref'))
   const isRequest = text(build, 'event') === 'pull_request'
-  if (!isRequest && number === undefined) return undefined
-  return {
-    id: undefined,
-    iid: number === undefined ? undefined : BigInt(number),
-    title: text(build, 'title'),
-    state: undefined,
-    draft: false,
-    targetBranch: text(build, 'target'),
-  }
+  if (!isRequest && iid === undefined) return undefined
+  return { ...absentMergeRequestFields, iid, title: text(build, 'title'), targetBranch: text(build, 'target') }
 }
 
 /** Reads a stage, which is a job of the record. Its steps are below it. */

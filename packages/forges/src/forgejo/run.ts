@@ -1,5 +1,4 @@
 import { listJobs, matrixGroup } from '../actions/jobs.ts'
-import { unknownPullRequest } from '../actions/merge-request.ts'
 import { readRepository, readUser } from '../actions/owners.ts'
 import { MAX_STEPS } from '../actions/steps.ts'
 import {
@@ -17,7 +16,7 @@ import {
   warn,
 } from '../body/fields.ts'
 import { url } from '../body/url.ts'
-import { absentJobFields, absentRunFields } from '../record/absent-fields.ts'
+import { absentJobFields, absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type { JobRecord, PipelineRecord, StepRecord } from '../record/pipeline-record.ts'
@@ -49,7 +48,7 @@ export function readRun(run: Fields): Omit<PipelineRecord, 'jobs' | 'receivedAtN
     finishedAtNs: dateAfterEpoch(run, 'stopped'),
     durationSeconds: goDuration(run, 'duration'),
     url: webUrl,
-    mergeRequest: number === undefined ? undefined : { ...unknownPullRequest, iid: BigInt(number) },
+    mergeRequest: number === undefined ? undefined : { ...absentMergeRequestFields, iid: BigInt(number) },
     user: readUser(run, ['trigger_user']),
     project: readRepository(section(run, 'repository'), webUrl),
     bridgesListed: false,

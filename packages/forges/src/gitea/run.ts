@@ -1,11 +1,11 @@
 import type { RunFields } from '../actions/bodies.ts'
 import { readAttempt } from '../actions/jobs.ts'
-import { readPullRequest, toMergeRequest, unknownPullRequest } from '../actions/merge-request.ts'
+import { readPullRequest, toMergeRequest } from '../actions/merge-request.ts'
 import { readRepository, readUser } from '../actions/owners.ts'
 import { readOutcome } from '../actions/status-words.ts'
 import { dateAfterEpoch, type Fields, id, requiredId, section, text } from '../body/fields.ts'
 import { lastSegment, url } from '../body/url.ts'
-import { absentRunFields } from '../record/absent-fields.ts'
+import { absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import type { MergeRequestRecord } from '../record/pipeline-record.ts'
 
 /** Reads a run, which has the same form in hooks and in REST. `owner` is the hook or the bundle that it is in. */
@@ -39,7 +39,7 @@ export function readRun(run: Fields, owner: Fields): RunFields {
     finishedAtNs: dateAfterEpoch(run, 'completed_at'),
     url: webUrl,
     failureReason,
-    mergeRequest: mergeRequestOf(run, owner, event, path.pullRequest),
+    mergeRequest: readMergeRequest(run, owner, event, path.pullRequest),
     user: readUser(run, ['trigger_actor', 'triggering_actor', 'actor']),
     project: readRepository(section(run, 'repository') ?? section(owner, 'repository'), webUrl),
     bridgesListed: false,
@@ -70,7 +70,7 @@ function readPath(path: string | undefined): WorkflowPath {
 }
 
 /** Returns the pull request: beside the run in hooks, in the run since version 1.27, else its number in the ref. */
-function mergeRequestOf(
+function readMergeRequest(
   run: Fields,
   owner: Fields,
   event: string | undefined,
@@ -79,5 +79,5 @@ function mergeRequestOf(
   const beside = section(owner, 'pull_request')
   const named = (beside && toMergeRequest(beside)) ?? readPullRequest(run, event)
   if (named !== undefined || number === undefined || Number(number) === 0) return named
-  return { ...unknownPullRequest, iid: BigInt(number) }
+  return { ...absentMergeRequestFields, iid: BigInt(number) }
 }

@@ -18,6 +18,7 @@ import {
   warn,
 } from '../body/fields.ts'
 import { projectUrl, url } from '../body/url.ts'
+import { absentMergeRequestFields } from '../record/absent-fields.ts'
 import type {
   ArtifactsRecord,
   CommitRecord,
@@ -73,7 +74,7 @@ export function readMergeRequest(owner: Fields, ref: string | undefined): MergeR
   const request = section(owner, 'merge_request')
   if (request === undefined) {
     const iid = ref === undefined ? undefined : mergeRequestRef.exec(ref)?.[1]
-    return iid === undefined || BigInt(iid) === 0n ? undefined : { ...unknownMergeRequest, iid: BigInt(iid) }
+    return iid === undefined || BigInt(iid) === 0n ? undefined : { ...absentMergeRequestFields, iid: BigInt(iid) }
   }
   const title = text(request, 'title')
   const markedDraft = flag(request, 'draft') === true || flag(request, 'work_in_progress') === true
@@ -87,15 +88,6 @@ export function readMergeRequest(owner: Fields, ref: string | undefined): MergeR
   }
   const known = record.id ?? record.iid ?? record.title ?? record.state ?? record.targetBranch
   return known === undefined ? undefined : record
-}
-
-const unknownMergeRequest: MergeRequestRecord = {
-  id: undefined,
-  iid: undefined,
-  title: undefined,
-  state: undefined,
-  draft: false,
-  targetBranch: undefined,
 }
 
 export function readRunner(owner: Fields): RunnerRecord | undefined {

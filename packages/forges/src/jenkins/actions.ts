@@ -2,6 +2,7 @@ import { type Fields, flag, isObject, section, sections, text, texts } from '../
 import { lastSegment, repositoryPath, repositoryUrl } from '../body/url.ts'
 import { findEntry } from '../record/find-entry.ts'
 import type { CommitRecord, PipelineRecord, ProjectRecord, UserRecord } from '../record/pipeline-record.ts'
+import { toUser } from '../record/run-origin.ts'
 import { displayName } from './job-name.ts'
 import { sourceByCause } from './status-words.ts'
 
@@ -79,7 +80,7 @@ function readSource(cause: Fields | undefined): string | undefined {
 
 function readUser(causes: readonly Fields[]): UserRecord | undefined {
   const username = causes.map((cause) => text(cause, 'userId')).find((id) => id !== undefined && !id.includes('@'))
-  return username === undefined ? undefined : { id: undefined, username }
+  return toUser(undefined, username)
 }
 
 /** Reads the build of another job that has started this one. */

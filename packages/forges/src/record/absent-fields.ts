@@ -1,4 +1,4 @@
-import type { JobRecord, PipelineRecord, RunnerRecord } from './pipeline-record.ts'
+import type { JobRecord, MergeRequestRecord, PipelineRecord, RunnerRecord } from './pipeline-record.ts'
 
 /** The optional fields of a run, all absent. A reader sets those that its forge tells. */
 export const absentRunFields = {
@@ -66,3 +66,13 @@ export const absentRunnerFields = {
   active: undefined,
   isShared: undefined,
 } as const satisfies RunnerRecord
+
+/** The optional fields of a merge request, all absent. */
+export const absentMergeRequestFields = {
+  id: undefined,
+  iid: undefined,
+  title: undefined,
+  state: undefined,
+  draft: false,
+  targetBranch: undefined,
+} as const satisfies MergeRequestRecord

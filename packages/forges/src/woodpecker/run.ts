@@ -1,9 +1,16 @@
 import { type Fields, id, requiredId, requiredText, sections, text, unixSeconds } from '../body/fields.ts'
+import { requestNumberInRef, tagInRef } from '../body/ref.ts'
 import { userName } from '../body/user-name.ts'
-import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
+import {
+  absentJobFields,
+  absentMergeRequestFields,
+  absentRunFields,
+  absentRunnerFields,
+} from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type { JobRecord, MergeRequestRecord, PipelineRecord, StepRecord } from '../record/pipeline-record.ts'
+import { toCommit, toUser } from '../record/run-origin.ts'
 import { woodpeckerFailureReason, woodpeckerStatus } from './status-words.ts'
 
 /** Reads a pipeline of the REST API with its workflows. It names neither its server nor its repository. */
@@ -13,7 +20,6 @@ export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined)
   const createdAtNs = unixSeconds(pipeline, 'created')
   const startedAtNs = unixSeconds(pipeline, 'started')
   const sha = text(pipeline, 'commit')
-  const message = text(pipeline, 'message')
   const source = text(pipeline, 'event')
   const username = source === 'cron' ? undefined : (userName(pipeline, 'sender') ?? userName(pipeline, 'author'))
   return {
@@ -33,9 +39,8 @@ export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined)
     queuedSeconds: secondsBetween(createdAtNs, startedAtNs),
     failureReason: woodpeckerFailureReason(word),
     mergeRequest: readMergeRequest(pipeline),
-    user: username === undefined ? undefined : { id: undefined, username },
-    commit:
-      sha === undefined && message === undefined ? undefined : { id: sha, title: message?.split('\n', 1)[0], message },
+    user: toUser(undefined, username),
+    commit: toCommit(sha, text(pipeline, 'message')),
     project: { id: undefined, name: undefined, webUrl: undefined, path: undefined },
     unnamed: ['instanceId', 'project'],
     jobs: sortJobs((sections(pipeline, 'workflows') ?? []).map(readWorkflow)),
@@ -48,32 +53,21 @@ export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined)
 const withoutZero = (fields: Fields, key: string): Fields =>
   fields.values[key] === 0 ? { ...fields, values: { ...fields.values, [key]: undefined } } : fields
 
-const TAGS = 'refs/tags/'
-
 /** Returns the ref. The `branch` of a pull request is its target; its own branch comes first in `refspec`. */
 function readRef(pipeline: Fields): Pick<PipelineRecord, 'ref' | 'tag'> {
   const ref = text(pipeline, 'ref')
   const branch = text(pipeline, 'branch')
-  if (ref?.startsWith(TAGS)) return { ref: ref.slice(TAGS.length), tag: true }
-  const head = requestNumber(ref) === undefined ? undefined : text(pipeline, 'refspec')?.split(':', 1)[0]
+  const tag = tagInRef(ref)
+  if (tag !== undefined) return { ref: tag, tag: true }
+  const head = requestNumberInRef(ref) === undefined ? undefined : text(pipeline, 'refspec')?.split(':', 1)[0]
   const name = head ?? branch
   return { ref: name, tag: name === undefined ? undefined : false }
 }
 
-const requestNumber = (ref: string | undefined): string | undefined =>
-  /^refs\/(?:pull|pull-requests|merge-requests)\/([1-9]\d{0,17})\//.exec(ref ?? '')?.[1]
-
 function readMergeRequest(pipeline: Fields): MergeRequestRecord | undefined {
-  const number = requestNumber(text(pipeline, 'ref'))
-  if (number === undefined) return undefined
-  return {
-    id: undefined,
-    iid: BigInt(number),
-    title: text(pipeline, 'title'),
-    state: undefined,
-    draft: false,
-    targetBranch: text(pipeline, 'branch'),
-  }
+  const iid = requestNumberInRef(text(pipeline, 'ref'))
+  if (iid === undefined) return undefined
+  return { ...absentMergeRequestFields, iid, title: text(pipeline, 'title'), targetBranch: text(pipeline, 'branch') }
 }
 
 /** Reads a workflow, which is a job of the record. Its steps are below it. */
