@@ -19,7 +19,7 @@ export const expectedBody = `must be ${all.map(({ expected }) => expected).join(
  * @throws {RecordError} for every other body. For bodies that are often mistaken for a record, the message has advice.
  */
 export function recognise(values: JsonObject, forgeName?: ForgeName): ReadableBody {
-  if (forgeName !== undefined) return recogniseOf(forges[forgeName], forgeName, values)
+  if (forgeName !== undefined) return recogniseAs(forges[forgeName], forgeName, values)
   const [first, ...others] = readableBodies.filter(({ matches }) => matches(values))
   if (first !== undefined && others.length === 0) return first
   if (first !== undefined) throw new RecordError('', `has the members of several kinds of records; ${expectedBody}`)
@@ -28,7 +28,7 @@ export function recognise(values: JsonObject, forgeName?: ForgeName): ReadableBo
   throw new RecordError('', nearMisses.find(({ matches }) => matches(values))?.advice(values) ?? expectedBody)
 }
 
-function recogniseOf(forge: Forge, name: ForgeName, values: JsonObject): ReadableBody {
+function recogniseAs(forge: Forge, name: ForgeName, values: JsonObject): ReadableBody {
   const [first, ...others] = forge.bodies.filter(({ matches, fits = matches }) => fits(values))
   if (first !== undefined && others.length === 0) return first
   const otherHook = first === undefined ? forge.otherHook(values) : undefined

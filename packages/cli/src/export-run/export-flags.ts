@@ -70,18 +70,18 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
  * Authorization header, which SDKs in the same job may need.
  */
 function credentials(flags: OptionValues, env: Environment['env']): Pick<ExportSettings, 'token' | 'headers'> {
-  const given = headersOfFlags(flags.header ?? [])
+  const given = flagHeaders(flags.header ?? [])
   if (flags.token && given.authorization !== undefined) {
     throw new UsageError('--token and --header authorization are two credentials; use one of them')
   }
   const token: string | undefined = given.authorization === undefined ? (flags.token ?? exportToken(env)) : undefined
-  const { authorization, ...others } = { ...headersOfEnvironment(env), ...given }
+  const { authorization, ...others } = { ...environmentHeaders(env), ...given }
   const isUsed = authorization !== undefined && !token
   return { token, headers: isUsed ? { ...others, authorization } : others }
 }
 
 /** Returns the headers for OTLP exporters, and for traces, metrics and logs alike. */
-function headersOfEnvironment(env: Environment['env']): RequestHeaders {
+function environmentHeaders(env: Environment['env']): RequestHeaders {
   try {
     return parseHeaderList(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
   } catch (error) {
@@ -91,7 +91,7 @@ function headersOfEnvironment(env: Environment['env']): RequestHeaders {
 }
 
 /** Reads the values of `--header`. They are not parsed by commander, because its errors would show them. */
-function headersOfFlags(texts: readonly string[]): RequestHeaders {
+function flagHeaders(texts: readonly string[]): RequestHeaders {
   const entries = texts.map((text, index): [string, string] => {
     const at = text.indexOf('=')
     if (at < 1) throw new UsageError(`--header number ${index + 1} must be a name and a value with = between them`)

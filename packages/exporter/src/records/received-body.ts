@@ -1,5 +1,14 @@
 import { recordInstance } from '@penstock/converter'
-import { type ForgeName, type Input, parseLossless, RecordError, readInput } from '@penstock/forges'
+import {
+  type Forge,
+  type ForgeName,
+  forgeNames,
+  forges,
+  type Input,
+  parseLossless,
+  RecordError,
+  readInput,
+} from '@penstock/forges'
 
 export interface ReceivedBody {
   readonly input: Input
@@ -47,9 +56,7 @@ export function readBody(
   if (input.kind === 'pipeline' && input.record.jobs.length > maxJobs) {
     throw new RecordError('builds', `has more than ${maxJobs} jobs, bridges included`)
   }
-  const members = variableMembers[input.kind === 'job' ? (input.event.forge ?? '') : (input.record.forge ?? '')] ?? [
-    'variables',
-  ]
+  const members = variableMembers(input)
   const isChanged = body !== parsed || hasVariables(body, text, members)
   return {
     input,
@@ -96,7 +103,7 @@ function hasVariables(body: unknown, text: string, members: readonly string[]): 
   if (nonEmptyVariables.test(text)) return true
   if (!isObject(body)) return false
   if (members.some((name) => name !== 'variables' && text.includes(`"${name}"`))) return true
-  return holdersOf(body).some((holder) =>
+  return variableHolders(body).some((holder) =>
     members.some((name) => {
       const variables = holder[name]
       return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
@@ -123,22 +130,22 @@ function serializeWithoutVariables(body: unknown, text: string, members: readonl
   }
 }
 
-/** The members that contain variables or parameters of a run, for forges on which they are not `variables`. */
-const variableMembers: Readonly<Record<string, readonly string[]>> = {
-  buildkite: ['env', 'meta_data'],
-  azure: ['parameters', 'templateParameters'],
-  drone: ['params'],
-  jenkins: ['parameters'],
+/** Returns the members that contain the variables or parameters of a run. */
+function variableMembers(input: Input): readonly string[] {
+  const given = input.kind === 'job' ? input.event.forge : input.record.forge
+  const name = forgeNames.find((each) => each === given)
+  const forge: Forge | undefined = name && forges[name]
+  return forge?.variableMembers ?? ['variables']
 }
 
 /**
  * The fields that can contain variables, in addition to the top level of the body: `object_attributes` in hooks,
  * `pipeline` in REST API responses; `build` and `resource` of other forges, and the list `actions` in a build of Jenkins.
  */
-const variableHolders = ['object_attributes', 'pipeline', 'build', 'resource']
+const holderNames = ['object_attributes', 'pipeline', 'build', 'resource']
 
-function holdersOf(body: JsonObject): JsonObject[] {
-  const holders = [body, ...variableHolders.map((name) => body[name])].filter(isObject)
+function variableHolders(body: JsonObject): JsonObject[] {
+  const holders = [body, ...holderNames.map((name) => body[name])].filter(isObject)
   return holders.flatMap((holder) => [
     holder,
     ...(Array.isArray(holder.actions) ? holder.actions.filter(isObject) : []),
@@ -148,7 +155,7 @@ function holdersOf(body: JsonObject): JsonObject[] {
 function withoutVariables(body: unknown, members: readonly string[]): unknown {
   if (!isObject(body)) return body
   const bare = omit(body, members)
-  for (const name of variableHolders) {
+  for (const name of holderNames) {
     const holder = bare[name]
     if (isObject(holder)) bare[name] = omit(holder, members)
   }

@@ -2,7 +2,7 @@ import type { Db } from '@penstock/db'
 import type { RunId } from '@penstock/forges'
 import type { Transaction } from 'kysely'
 import { idsText, readIds } from './export-history-store.ts'
-import { pipelineOfRecord } from './export-key.ts'
+import { toPipelineKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments } from './job-hook-store.ts'
 
@@ -35,7 +35,7 @@ export async function completeRecord(db: Db<ExporterTables>, key: string, pipeli
       .where('collects', '=', 1)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) return
-    const pipeline = pipelineOfRecord(key)
+    const pipeline = toPipelineKey(key)
     const hooks = (await findJobEnrichments(tx, [pipeline])).get(pipeline)
     if (hooks === undefined) return
     await tx.updateTable('export_records').set({ job_news: hooks }).where('key', '=', key).execute()

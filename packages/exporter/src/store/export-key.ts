@@ -18,7 +18,7 @@ export const scopeOfKey = (key: string): string => key.slice(0, key.indexOf(' ')
 export const recordKey = (pipeline: string, round: number): string => (round === 1 ? pipeline : `${pipeline} #${round}`)
 
 /** Returns the key of the pipeline that a record is about. */
-export const pipelineOfRecord = (record: string): string => record.replace(/ #\d+$/, '')
+export const toPipelineKey = (record: string): string => record.replace(/ #\d+$/, '')
 
 /** Returns the key of a delivery: the key of its record and the signal. */
 export const deliveryKey = (record: string, signal: Signal): string => `${record} ${signal}`

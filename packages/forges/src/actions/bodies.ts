@@ -3,7 +3,7 @@ import type { ReadableBody } from '../forge/forge.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
-import { jobsOfAttempt, listJobs } from './jobs.ts'
+import { listJobs, selectAttempt } from './jobs.ts'
 import { readRepository } from './owners.ts'
 import { actionsJobPaths, bundlePayload, giteaPaths, githubPaths, runHookPayload } from './payload.ts'
 import { isBundle, isGitea, isHook } from './signatures.ts'
@@ -28,8 +28,8 @@ export const bundle = '{ run, jobs }'
 const isJobHook = (values: JsonObject): boolean => isHook(values, 'workflow_job')
 const isRunHook = (values: JsonObject): boolean => isHook(values, 'workflow_run') && !isJobHook(values)
 
-/** Returns whether the jobs belong to the attempt of the run, or to earlier ones; if not, their number is unknown. */
-function areJobsOfRun(fields: Fields, jobs: readonly JobRecord[], { attempt }: RunFields): boolean {
+/** Returns whether no job is of a later attempt than the run. If one is, the number of the run's jobs is unknown. */
+function haveNoLaterJobs(fields: Fields, jobs: readonly JobRecord[], { attempt }: RunFields): boolean {
   const later = jobs.find((job) => attempt !== undefined && job.attempt !== undefined && job.attempt > attempt)
   if (later !== undefined) {
     warn(fields, 'jobs', `has jobs of attempt ${later.attempt}, which are left out: the run is attempt ${attempt}`)
@@ -75,14 +75,14 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
         const run = readRun(requiredSection(fields, 'run'), fields)
         const listed = listJobs(fields)
         const read = listed.jobs.map((job) => readJob(job, job))
-        const isOfRun = areJobsOfRun(fields, read, run)
-        const jobs = sortJobs(jobsOfAttempt(read, run))
+        const isSameAttempt = haveNoLaterJobs(fields, read, run)
+        const jobs = sortJobs(selectAttempt(read, run))
         return {
           kind: 'pipeline',
           record: {
             ...run,
             jobs,
-            jobsUnreadable: listed.isComplete && isOfRun ? undefined : true,
+            jobsUnreadable: listed.isComplete && isSameAttempt ? undefined : true,
             receivedAtNs,
           },
         }

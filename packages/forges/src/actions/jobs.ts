@@ -87,19 +87,19 @@ const listNames = ['jobs', 'workflow_jobs'] as const
  */
 export function listJobs(bundle: Fields): ListedJobs {
   const { jobs: given } = bundle.values
-  if (isObject(given)) return jobsOfPages(bundle, [requiredSection(bundle, 'jobs')])
+  if (isObject(given)) return readPages(bundle, [requiredSection(bundle, 'jobs')])
   const listed = sections(bundle, 'jobs')
   if (listed === undefined) return { jobs: [], isComplete: false }
-  const isPaged = listed.length > 0 && listed.every((page) => listNameOf(page) !== undefined)
-  return isPaged ? jobsOfPages(bundle, listed) : { jobs: listed, isComplete: true }
+  const isPaged = listed.length > 0 && listed.every((page) => findListName(page) !== undefined)
+  return isPaged ? readPages(bundle, listed) : { jobs: listed, isComplete: true }
 }
 
-const listNameOf = ({ values }: Fields) => listNames.find((name) => Array.isArray(values[name]))
+const findListName = ({ values }: Fields) => listNames.find((name) => Array.isArray(values[name]))
 
-function jobsOfPages(bundle: Fields, pages: readonly Fields[]): ListedJobs {
-  const jobs = pages.flatMap((page) => sections(page, listNameOf(page) ?? 'jobs') ?? [])
+function readPages(bundle: Fields, pages: readonly Fields[]): ListedJobs {
+  const jobs = pages.flatMap((page) => sections(page, findListName(page) ?? 'jobs') ?? [])
   const total = Math.max(0, ...pages.map((page) => count(page, 'total_count') ?? 0))
-  const isComplete = jobs.length >= total && pages.every((page) => listNameOf(page) !== undefined)
+  const isComplete = jobs.length >= total && pages.every((page) => findListName(page) !== undefined)
   if (jobs.length < total) warn(bundle, 'jobs', `has ${jobs.length} of ${total} jobs; fetch the other pages, too`)
   return { jobs, isComplete }
 }
@@ -108,7 +108,7 @@ function jobsOfPages(bundle: Fields, pages: readonly Fields[]): ListedJobs {
  * Returns the jobs that ran in an attempt. Answers about an attempt also list the jobs of earlier attempts that did not run again: with
  * their old attempt, or with a new id and times before the attempt began.
  */
-export function jobsOfAttempt(
+export function selectAttempt(
   jobs: readonly JobRecord[],
   { attempt, startedAtNs }: Pick<PipelineRecord, 'attempt' | 'startedAtNs'>,
 ): readonly JobRecord[] {

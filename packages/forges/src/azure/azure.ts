@@ -44,4 +44,5 @@ export const azure = {
       ? new OtherHookError('eventType', quoted(String(values.eventType)), EVENT)
       : undefined,
   hooks: hookRules,
+  variableMembers: ['parameters', 'templateParameters'],
 } as const satisfies Forge

@@ -43,4 +43,5 @@ export const buildkite = {
       ? new OtherHookError('event', quoted(event), 'build.finished or job.finished')
       : undefined,
   hooks: hookRules,
+  variableMembers: ['env', 'meta_data'],
 } as const satisfies Forge

@@ -53,19 +53,19 @@ const jobPaths = {
 
 const inBuild = Object.fromEntries(Object.entries(runPaths).map(([field, path]) => [field, `build.${path}`]))
 
-const jobsOf = (build: unknown): ReadonlyMap<string, JsonObject> =>
+const buildJobs = (build: unknown): ReadonlyMap<string, JsonObject> =>
   objectsById(isObject(build) ? build.jobs : [], 'jobs')
 
 export const hookPayload = tablePayload({
   kind: 'pipeline hook',
   paths: { ...inBuild, ...pipelinePaths, ...jobPaths },
   jobsPath: 'build.jobs',
-  jobs: ({ build }) => jobsOf(build),
+  jobs: ({ build }) => buildJobs(build),
 })
 
 export const buildPayload = tablePayload({
   kind: 'REST bundle',
   paths: { ...runPaths, ...pipelinePaths, ...jobPaths },
   jobsPath: 'jobs',
-  jobs: jobsOf,
+  jobs: buildJobs,
 })

@@ -40,4 +40,5 @@ export const drone = {
       ? new OtherHookError('action', quoted(String(values.action)), 'an action of a build')
       : undefined,
   hooks: hookRules,
+  variableMembers: ['params'],
 } as const satisfies Forge

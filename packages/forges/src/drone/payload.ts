@@ -37,7 +37,7 @@ const jobPaths = {
 } as const
 
 const inBuild = Object.fromEntries(Object.entries(runPaths).map(([field, path]) => [field, `build.${path}`]))
-const stagesOf = (build: unknown): ReadonlyMap<string, JsonObject> =>
+const buildStages = (build: unknown): ReadonlyMap<string, JsonObject> =>
   objectsById(isObject(build) ? build.stages : [], 'stages')
 
 export const hookPayload = tablePayload({
@@ -52,12 +52,12 @@ export const hookPayload = tablePayload({
     'project.path_with_namespace': 'repo.slug',
   },
   jobsPath: 'build.stages',
-  jobs: ({ build }) => stagesOf(build),
+  jobs: ({ build }) => buildStages(build),
 })
 
 export const buildPayload = tablePayload({
   kind: 'REST bundle',
   paths: { ...runPaths, ...jobPaths },
   jobsPath: 'stages',
-  jobs: stagesOf,
+  jobs: buildStages,
 })

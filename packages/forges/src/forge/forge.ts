@@ -19,6 +19,8 @@ export interface Forge {
   /** Returns the error for a hook about another event; `undefined` for other bodies. */
   readonly otherHook: (values: JsonObject) => OtherHookError | undefined
   readonly hooks: HookRules
+  /** The members of bodies with the variables or parameters of a run. They may be secrets, so they are not stored. Default: `variables`. */
+  readonly variableMembers?: readonly string[]
   /** Present if pipelines of the past can be listed. */
   readonly restApi?: RestApi
   /**

@@ -29,4 +29,5 @@ export const jenkins = {
   ],
   otherHook: () => undefined,
   hooks: bearerRules,
+  variableMembers: ['parameters'],
 } as const satisfies Forge

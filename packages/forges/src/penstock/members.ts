@@ -30,7 +30,9 @@ export interface Member<Value> {
 
 export type Members = Readonly<Record<string, Member<unknown>>>
 /** The values of the members of an object. */
-export type ValuesOf<M extends Members> = { readonly [K in keyof M]: M[K] extends Member<infer Value> ? Value : never }
+export type MemberValues<M extends Members> = {
+  readonly [K in keyof M]: M[K] extends Member<infer Value> ? Value : never
+}
 
 const member =
   <Value>(schema: JsonSchema, read: Member<Value>['read'], isRequired = false) =>
@@ -69,7 +71,10 @@ export const textsMember = member({ type: 'array', items: { type: 'string' } }, 
 export const wordMember = (words: readonly string[]) => member({ type: 'string', enum: words }, requiredText, true)
 
 /** Returns an optional object with these members. */
-export const objectMember = <M extends Members>(members: M, description: string): Member<ValuesOf<M> | undefined> => ({
+export const objectMember = <M extends Members>(
+  members: M,
+  description: string,
+): Member<MemberValues<M> | undefined> => ({
   schema: { ...objectSchema(members), description },
   isRequired: false,
   read: (fields, key) => {
@@ -78,7 +83,7 @@ export const objectMember = <M extends Members>(members: M, description: string)
   },
 })
 
-export const requiredObjectMember = <M extends Members>(members: M, description: string): Member<ValuesOf<M>> => ({
+export const requiredObjectMember = <M extends Members>(members: M, description: string): Member<MemberValues<M>> => ({
   schema: { ...objectSchema(members), description },
   isRequired: true,
   read: (fields, key) => readMembers(requiredSection(fields, key), members),
@@ -88,7 +93,7 @@ export const requiredObjectMember = <M extends Members>(members: M, description:
 export const listMember = <M extends Members>(
   members: M,
   description: string,
-): Member<readonly ValuesOf<M>[] | undefined> => ({
+): Member<readonly MemberValues<M>[] | undefined> => ({
   schema: { type: 'array', items: objectSchema(members), description },
   isRequired: false,
   read: (fields, key) => sections(fields, key)?.map((item) => readMembers(item, members)),
@@ -110,12 +115,12 @@ export function objectSchema(members: Members): JsonSchema {
  *
  * @throws {RecordError} for a member that is unknown, or required and unusable
  */
-export function readMembers<M extends Members>(fields: Fields, members: M): ValuesOf<M> {
+export function readMembers<M extends Members>(fields: Fields, members: M): MemberValues<M> {
   for (const key of Object.keys(fields.values)) {
     if (!Object.hasOwn(members, key)) refuse(fields, shortKey(key), 'is no member of a record of Penstock')
   }
   const entries = Object.entries(members).map(([key, { read }]) => [key, read(fields, key)])
-  return Object.fromEntries(entries) as ValuesOf<M>
+  return Object.fromEntries(entries) as MemberValues<M>
 }
 
 /** The maximum length of an unknown key in a message. */

@@ -4,10 +4,10 @@ import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/
 import { sortJobs } from '../record/arrange-jobs.ts'
 import type { JobRecord, MergeRequestRecord, PipelineRecord, UpstreamPipeline } from '../record/pipeline-record.ts'
 import type { RunId } from '../record/run-id.ts'
-import { readMembers, type ValuesOf } from './members.ts'
+import { type MemberValues, readMembers } from './members.ts'
 import { RECORD_VERSION, recordMembers } from './record-members.ts'
 
-type GivenRecord = ValuesOf<typeof recordMembers>
+type GivenRecord = MemberValues<typeof recordMembers>
 type GivenJob = NonNullable<GivenRecord['jobs']>[number]
 
 /** Reads a record of our own format. */
