@@ -202,7 +202,7 @@ pipeline without any time gets the time of its receipt.
   that failed first, else \`_OTHER\`.
 - Forges that count the attempts of a run give each attempt a trace, which has a link to the attempt before. It starts at the
   \`started_at\` of the attempt, and ends with its last job, at the latest at \`updated_at\`.
-- If a forge other than GitLab tells no duration, that of a job is the time from its start to its end, and that of a run the time
+- If a forge other than GitLab sends no duration, that of a job is the time from its start to its end, and that of a run the time
   in which at least one job ran.
 - A pipeline that another project started is the root of its own trace, which has a link to the other trace (option \`multiProject\`).
 

@@ -64,7 +64,7 @@ export function readPayload(body: JsonObject, forge?: ForgeName): Payload {
 }
 
 /**
- * Reads the body of a pipeline hook: its record, and what it says besides.
+ * Reads the body of a pipeline hook: its record, and the facts that are not in the record.
  *
  * @throws {RecordError} for a body that is no pipeline hook, or as `readInput` does
  */

@@ -41,7 +41,7 @@ Examples:
 Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
 `
 
-/** The forges that tell their jobs about the run. */
+/** The forges whose jobs have variables that describe the run. */
 const namesWithJobs = forgeNames.filter((name) => 'readRunningJob' in forges[name])
 
 export const traceContextCommand: CommandDefinition = {
@@ -71,7 +71,7 @@ async function printTraceContext(flags: OptionValues, environment: Environment):
   const context = orUsage(() => {
     const forge: Forge = forges[flags.forge as ForgeName]
     const job = forge.readRunningJob?.(env, flags.jobId as string | undefined)
-    if (job === undefined) throw new JobVariablesError('the jobs of this forge do not know their trace')
+    if (job === undefined) throw new JobVariablesError('the jobs of this forge have no variables that describe the run')
     if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
     return jobTraceContext({
       job,

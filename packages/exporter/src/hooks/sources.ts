@@ -18,7 +18,7 @@ export interface Source {
   readonly endpoint: string | undefined
   /** Sent to the endpoint as a bearer token. */
   readonly token: string | undefined
-  /** Sent to the endpoint besides the token. */
+  /** Sent to the endpoint in addition to the token. */
   readonly headers: RequestHeaders | undefined
   /** Default: `exporter.encoding`. */
   readonly encoding: Encoding | undefined

@@ -7,7 +7,7 @@ export interface Destination {
   readonly url: string
   /** Sent as a bearer token. */
   readonly token: string | undefined
-  /** Sent besides the token. */
+  /** Sent in addition to the token. */
   readonly headers?: RequestHeaders | undefined
   readonly encoding: Encoding
 }

@@ -1,6 +1,6 @@
 import { EndpointError } from './endpoint-url.ts'
 
-/** Headers that are sent besides those of OTLP, by name in lower case. Their values are secrets. */
+/** Headers that are sent in addition to those of OTLP, by name in lower case. Their values are secrets. */
 export type RequestHeaders = Readonly<Record<string, string>>
 
 const MAX_HEADERS = 32

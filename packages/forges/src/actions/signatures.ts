@@ -32,7 +32,7 @@ export const isBundle = ({ run, jobs }: JsonObject): boolean =>
 export const isForgejoRun = (run: JsonObject): boolean => 'id' in run && hasAny(run, ...forgejoMembers)
 
 /**
- * Returns whether a hook or a bundle is Gitea's. Its format is GitHub's; the addresses of the API tell them apart, and members that only
+ * Returns whether a hook or a bundle is Gitea's. Its format is GitHub's; they differ in the addresses of the API, and in members that only
  * one of the two has.
  */
 export function isGitea(values: JsonObject): boolean {

@@ -24,7 +24,7 @@ export const actionsConclusions: Readonly<Record<string, KnownStatus>> = {
   action_required: 'manual',
 }
 
-/** The conclusions that say why something failed. */
+/** The conclusions that are reasons of a failure. */
 const failureReasons: ReadonlySet<string> = new Set(['timed_out', 'startup_failure'])
 
 const COMPLETED = 'completed'

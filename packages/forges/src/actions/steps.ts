@@ -11,7 +11,7 @@ export interface JobWindow {
   readonly toNs: bigint | undefined
 }
 
-/** The status of a step that the forge does not tell. It has no result. */
+/** The status of a step if the forge does not contain it. It has no result. */
 const UNKNOWN = 'unknown'
 
 /** Reads the steps of a job in the order of their numbers; `undefined` if the job lists none. */

@@ -12,7 +12,7 @@ const bundle = '{ pipeline, steps }'
 /** Returns whether a value is a pipeline or a step of the REST API. */
 const isPart = (value: unknown): boolean => isObject(value) && isWord(value.uuid) && isObject(value.state)
 
-/** The objects at the top level of hooks, besides the repository and the user. */
+/** The objects at the top level of hooks, other than the repository and the user. */
 const hookObjects = ['commit_status', 'push', 'pullrequest', 'issue', 'fork', 'changes']
 
 const isHook = (values: JsonObject): boolean =>

@@ -1,6 +1,6 @@
 import { signedHookRules } from '../forge/signed-hooks.ts'
 
-/** Hooks of Bitbucket contain no pipeline: those about the status of a commit say that one has changed. */
+/** Hooks of Bitbucket contain no pipeline: those about the status of a commit are sent when one has changed. */
 export const hookRules = signedHookRules({
   form: { algorithm: 'sha256', encoding: 'hex', prefix: 'sha256=' },
   eventHeaders: ['x-event-key'],

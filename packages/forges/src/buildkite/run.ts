@@ -34,7 +34,7 @@ const FORGE = 'buildkite'
 /** The server that ids of Buildkite are unique on: they are UUIDs. */
 const SERVER = 'buildkite.com'
 
-/** Reads `build.finished`. Its build rarely lists the jobs; an empty list tells nothing. */
+/** Reads `build.finished`. Its build rarely lists the jobs; with an empty list, their number is unknown. */
 export function readBuildHook(hook: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const build = requiredSection(hook, 'build')
   const run = readRun(build, section(hook, 'pipeline'), receivedAtNs)

@@ -27,7 +27,7 @@ interface Outcome {
   readonly failureReason: string | undefined
 }
 
-/** Reads a `pipelinerun.finished` event. It tells the end of the run and no jobs. */
+/** Reads a `pipelinerun.finished` event. It contains the end of the run and no jobs. */
 export function readPipelineRun(event: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const { subject, content } = subjectParts(event)
   return {

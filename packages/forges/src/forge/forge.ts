@@ -48,7 +48,7 @@ export interface ReadableBody {
   readonly read: (fields: Fields, receivedAtNs: bigint | undefined) => BodyContent
   /** Returns the fields of a pipeline, for a report on what it lacks; absent for jobs. */
   readonly payload?: (values: JsonObject) => Payload
-  /** Returns what a hook says about its pipeline besides the record; absent for other bodies. */
+  /** Returns the facts about the pipeline that are not in the record; absent for bodies that are no hooks. */
   readonly details?: (fields: Fields) => PipelineDetails
 }
 

@@ -4,13 +4,13 @@ export interface RestApi {
   readonly path: string
   /** Returns the headers that authenticate a request. */
   readonly credentials: (token: string) => Readonly<Record<string, string>>
-  /** Returns what the headers of an answer say about the page of a list. */
+  /** Reads the headers of an answer that is a page of a list. */
   readonly readPage: (headers: Readonly<Record<string, string>>) => PageHeaders
 }
 
 export interface PageHeaders {
   /** The number of items on all pages; absent if the forge does not send it. */
   readonly total: number | undefined
-  /** Whether there is a next page. If the forge does not say so, an empty page is the last one. */
+  /** Whether there is a next page. True if the forge does not send it: an empty page is then the last one. */
   readonly hasNext: boolean
 }

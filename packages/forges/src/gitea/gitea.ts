@@ -8,7 +8,10 @@ import type { JobRecord } from '../record/pipeline-record.ts'
 import { hookRules } from './hook-rules.ts'
 import { readRun } from './run.ts'
 
-/** Reads a job. One that runs again keeps its id and its creation before version 1.27, so its creation does not say since when it waits. */
+/**
+ * Reads a job. Before version 1.27, a job that runs again keeps its id and its creation time, so that the time in the queue is
+ * unknown.
+ */
 function readGiteaJob(fields: Fields): JobRecord {
   const job = readJob(fields)
   const steps = withoutCopiedStatus(job.steps, job.status)

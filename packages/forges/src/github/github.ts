@@ -9,7 +9,7 @@ import { hookRules } from './hook-rules.ts'
 import { nearMisses } from './near-misses.ts'
 import { readRun } from './run.ts'
 
-/** Reads the environment that a job deploys to. Only hooks tell it, beside the job. */
+/** Reads the environment that a job deploys to. Only hooks contain it, beside the job. */
 function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
   const deployment = section(owner, 'deployment')
   const name = deployment && text(deployment, 'environment')

@@ -117,7 +117,7 @@ export function objectSchema(members: Members): JsonSchema {
  */
 export function readMembers<M extends Members>(fields: Fields, members: M): MemberValues<M> {
   for (const key of Object.keys(fields.values)) {
-    if (!Object.hasOwn(members, key)) refuse(fields, shortKey(key), 'is no member of a record of Penstock')
+    if (!Object.hasOwn(members, key)) refuse(fields, shortKey(key), 'is not a member of a Penstock record')
   }
   const entries = Object.entries(members).map(([key, { read }]) => [key, read(fields, key)])
   return Object.fromEntries(entries) as MemberValues<M>

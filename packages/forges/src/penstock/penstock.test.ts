@@ -92,8 +92,8 @@ describe('refused by the reader and by the schema', () => {
     [{ penstockRecord: 2, run }, 'penstockRecord: must be 1'],
     [{ penstockRecord: 1, run: { status: 'success' } }, 'run.id: must be an integer above 0, got nothing'],
     [{ penstockRecord: 1, run: { id: 1 } }, 'run.status: must be a text, got nothing'],
-    [{ penstockRecord: 1, run, colour: 'red' }, 'colour: is no member of a record of Penstock'],
-    [{ penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', x: 1 }] }, 'jobs[0].x: is no member'],
+    [{ penstockRecord: 1, run, colour: 'red' }, 'colour: is not a member of a Penstock record'],
+    [{ penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', x: 1 }] }, 'jobs[0].x: is not a member'],
     [{ penstockRecord: 1, run, jobs: [{ status: 'success' }] }, 'jobs[0].id: must be an integer above 0'],
     [
       { penstockRecord: 1, run, jobs: [{ id: 1, status: 'success', group: { index: 1 } }] },

@@ -3,7 +3,7 @@ import type { Forge } from '../forge/forge.ts'
 import { recordPayload } from './payload.ts'
 import { readPenstockRecord } from './run.ts'
 
-/** Our own format, for systems that are no forge of the others. */
+/** Penstock's own format, for systems without a reader of their own. */
 export const penstock = {
   expected: 'a record of `penstock schema record`',
   bodies: [

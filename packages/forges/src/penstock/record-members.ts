@@ -99,7 +99,7 @@ const run = {
   durationSeconds: secondsMember('The time in which jobs ran. Without it, it is computed from the jobs.'),
   queuedSeconds: secondsMember('The time from the creation of the run to its first job.'),
   url: textMember('The web page of the run.'),
-  failureReason: textMember('Why the run failed, if no job says it.'),
+  failureReason: textMember('Why the run failed, if no job has a reason.'),
   coverage: percentMember('The coverage in percent.'),
 }
 

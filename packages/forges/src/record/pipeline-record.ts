@@ -205,7 +205,7 @@ export interface JobRecord {
   readonly previousAttemptId: RunId | undefined
   /** False for an attempt that a later one of the same name and stage has replaced. Totals do not count it. */
   readonly effective: boolean
-  /** The group that the forge shows the job in; absent if only the name of the job tells it. */
+  /** The group that the forge shows the job in; absent if only the name of the job contains it. */
   readonly group?: { readonly name: string; readonly index: number | undefined } | undefined
   /** The steps of the job in their order; absent if the source does not list them. */
   readonly steps?: readonly StepRecord[] | undefined
@@ -222,7 +222,7 @@ export interface StepRecord {
 
 export interface RunnerRecord {
   readonly id: RunId | undefined
-  /** The name that the forge shows, if it has one besides the description. */
+  /** The name that the forge shows, if the runner has a name and a description. */
   readonly name?: string | undefined
   /** The group or pool of the runner. */
   readonly group?: string | undefined

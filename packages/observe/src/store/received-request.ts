@@ -81,7 +81,7 @@ export function openReceived(received: ReceivedRequest, limits: RequestLimits, n
   }
 }
 
-/** Does the same in steps, so that the thread can do other work in between. */
+/** Does what `openReceived` does in steps, so that the thread can do other work in between. */
 export function* openReceivedInSteps(
   { signal, encoding, coding, wire }: ReceivedRequest,
   { maxBodyBytes, maxElements }: RequestLimits,

@@ -76,8 +76,8 @@ async function largestPage(query: BoundedQuery, requested: number, tooLarge: Att
 }
 
 /**
- * Returns the number of rows to try next. If the texts exceeded the limit on reading, the long ones tell about how many rows fit, so
- * that less is read only to be discarded.
+ * Returns the number of rows to try next. If the texts exceeded the limit on reading, the number of long ones is an estimate of the rows that
+ * fit, so that fewer texts are read only to be discarded.
  */
 function nextRows(last: Attempt, fitting: number, excessive: number): number {
   const middle = (fitting + excessive) >> 1

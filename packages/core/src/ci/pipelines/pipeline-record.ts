@@ -101,7 +101,7 @@ const isStorable = ({ key, value }: RecordedVariable): boolean =>
 export const storedVariables = ({ variables }: PipelineDetails): RecordedVariable[] =>
   variables.filter(isStorable).slice(0, MAX_VARIABLES)
 
-/** Returns the pipeline to store. Its upstream pipeline belongs to another project if the record says so. */
+/** Returns the pipeline to store. The record contains whether its upstream pipeline belongs to another project. */
 export function toPipelineDraft({ record, details }: PipelineHook): PipelineDraft {
   const { commit } = record
   const ref = storedText(record.ref)
