@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { getInstance, hashedIds, nativeIds, projectInstance, runScopedIds } from './identity.ts'
+import { getInstance, hashedIds, nativeIds, projectInstance } from './identity.ts'
 
 const instance = 'ci.example.com'
 const job = (id: bigint) => ({ id, bridge: false })
