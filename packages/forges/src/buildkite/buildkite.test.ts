@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { fixtureBodies, lastRecord, readBody, readRecord } from '../forge-fixtures.harness.ts'
+import { withJobEvents } from '../gitlab/job-events.ts'
 import type { JobRecord } from '../record/pipeline-record.ts'
 import { hookRules } from './hook-rules.ts'
 
@@ -73,6 +74,24 @@ test('the hook of a retry names the job before it', () => {
   const job = { id: 'j2', type: 'script', state: 'passed', retries_count: 1, retry_source: { job_id: 'j1' } }
   const input = readBody({ event: 'job.finished', build, job })
   expect(input).toMatchObject({ kind: 'job', event: { pipelineId: 'b', job: { attempt: 2, previousAttemptId: 'j1' } } })
+})
+
+test('the hook of a retry replaces the job before it, whose own hook does not contain the retry', () => {
+  const build = { id: 'b' }
+  const jobs = [
+    { id: 'j1', type: 'script', state: 'failed', retried: false },
+    { id: 'j2', type: 'script', state: 'passed', retry_source: { job_id: 'j1' } },
+  ]
+  const events = jobs.flatMap((job) => {
+    const input = readBody({ event: 'job.finished', build, job })
+    return input.kind === 'job' ? [input.event] : []
+  })
+  const run = readRecord({ event: 'build.finished', build: { ...build, number: 1, state: 'passed' } })
+  const effective = withJobEvents(run, events).jobs.map(({ id, effective }) => [id, effective])
+  expect(effective).toEqual([
+    ['j1', false],
+    ['j2', true],
+  ])
 })
 
 const token = Buffer.from('secret-token')

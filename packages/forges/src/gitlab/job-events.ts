@@ -1,5 +1,5 @@
 import { absentJobFields } from '../record/absent-fields.ts'
-import { arrangeJobs, sortJobs } from '../record/arrange-jobs.ts'
+import { arrangeJobs, sortJobs, withReplacedAttempts } from '../record/arrange-jobs.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { compareRunIds, type RunId } from '../record/run-id.ts'
@@ -97,7 +97,8 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobEnrich
 function withHookedJobs(record: PipelineRecord, hooked: readonly JobRecord[]): PipelineRecord {
   const listed = new Set(record.jobs.map(({ id }) => id))
   const added = hooked.filter(({ id }) => !listed.has(id))
-  return { ...record, jobs: sortJobs([...record.jobs, ...added]), jobsUnknown: undefined }
+  const jobs = withReplacedAttempts(sortJobs([...record.jobs, ...added]))
+  return { ...record, jobs, jobsUnknown: undefined }
 }
 
 function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {

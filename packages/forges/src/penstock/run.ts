@@ -1,7 +1,7 @@
 import { type Fields, refuse } from '../body/fields.ts'
 import { canonicalStatus } from '../gitlab/status-words.ts'
 import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
-import { sortJobs } from '../record/arrange-jobs.ts'
+import { sortJobs, withReplacedAttempts } from '../record/arrange-jobs.ts'
 import type { JobRecord, MergeRequestRecord, PipelineRecord, UpstreamPipeline } from '../record/pipeline-record.ts'
 import type { RunId } from '../record/run-id.ts'
 import { type MemberValues, readMembers } from './members.ts'
@@ -54,7 +54,7 @@ export function readPenstockRecord(body: Fields, receivedAtNs: bigint | undefine
       path: project?.path,
       server: project?.server,
     },
-    jobs: withEffective((jobs ?? []).map(toJob)),
+    jobs: withReplacedAttempts(sortJobs((jobs ?? []).map(toJob))),
     jobsUnknown: jobs === undefined || undefined,
     bridgesListed: (jobs ?? []).some(({ startsRun }) => startsRun === true),
     receivedAtNs,
@@ -125,10 +125,4 @@ function toJob(job: GivenJob): JobRecord {
       finishedAtNs: step.finishedAt,
     })),
   }
-}
-
-/** Returns the jobs in order. An attempt that a later one names as the attempt before has been replaced by it. */
-function withEffective(jobs: readonly JobRecord[]): readonly JobRecord[] {
-  const replaced = new Set(jobs.flatMap(({ previousAttemptId }) => previousAttemptId ?? []))
-  return sortJobs(jobs).map((job) => (replaced.has(job.id) ? { ...job, effective: false } : job))
 }

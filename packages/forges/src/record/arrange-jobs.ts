@@ -15,6 +15,12 @@ export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] 
  */
 export const sortJobs = (listed: readonly JobRecord[]): JobRecord[] => uniqueById(listed).sort(byCreation)
 
+/** Returns the jobs. One that a later attempt names as the attempt before it is no longer effective. */
+export function withReplacedAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
+  const replaced = new Set(jobs.flatMap(({ previousAttemptId }) => previousAttemptId ?? []))
+  return replaced.size === 0 ? jobs : jobs.map((job) => (replaced.has(job.id) ? { ...job, effective: false } : job))
+}
+
 /** Compares jobs by creation time, then by id. Jobs without a creation time come last. */
 function byCreation(one: JobRecord, other: JobRecord): number {
   const [a, b] = [one.createdAtNs, other.createdAtNs]
