@@ -107,6 +107,12 @@ test('the search for the stage of many jobs below a long chain of records ends',
   expect(read).toHaveLength(20_000)
 })
 
+test('a build without the URL of the API is of the server of its page', () => {
+  const web = { href: 'https://dev.azure.com/Kiln-Works/Kilns/_build/results?buildId=5' }
+  const build = { id: 5, status: 'completed', result: 'succeeded', _links: { web } }
+  expect(readRecord({ build, timeline: null }).project.server).toBe('dev.azure.com/kiln-works')
+})
+
 test.each([
   [
     'https://dev.azure.com/Kiln-Works/71777fbc-1cf2-4bd1-9540-128c1c71f766/_apis/build/Builds/2',

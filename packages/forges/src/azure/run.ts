@@ -50,6 +50,8 @@ function readRun(build: Fields, receivedAtNs: bigint | undefined): Omit<Pipeline
   const word = text(build, 'result') ?? requiredText(build, 'status')
   const createdAtNs = date(build, 'queueTime')
   const startedAtNs = date(build, 'startTime')
+  const webUrl = readWebUrl(build)
+  const server = azureServer(url(build, 'url')) ?? azureServer(webUrl)
   return {
     ...absentRunFields,
     ...readRef(source.branch, trigger),
@@ -63,13 +65,13 @@ function readRun(build: Fields, receivedAtNs: bigint | undefined): Omit<Pipeline
     startedAtNs,
     finishedAtNs: date(build, 'finishTime'),
     queuedSeconds: secondsBetween(createdAtNs, startedAtNs),
-    url: readWebUrl(build),
+    url: webUrl,
     failureReason: azureFailureReason(word),
     upstream: readUpstream(build),
     mergeRequest: readMergeRequest(source.branch, trigger),
     user: readUser(build),
     commit: message === undefined ? undefined : toCommit(source.version, message),
-    project: readProject(build),
+    project: { ...readProject(build), server },
     bridgesListed: false,
     receivedAtNs,
   }
@@ -130,7 +132,6 @@ function readProject(build: Fields): ProjectRecord {
     name: path === undefined ? project && text(project, 'name') : lastSegment(path),
     webUrl,
     path,
-    server: azureServer(url(build, 'url')),
   }
 }
 

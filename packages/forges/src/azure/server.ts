@@ -4,12 +4,12 @@ const OLD_HOST = '.visualstudio.com'
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
- * Returns the server of a build with the organisation or collection, because ids of builds are unique there only; `undefined` if
- * the URL is not one of the API.
+ * Returns the server of a build with the organisation or collection, because ids of builds are unique there only; `undefined` if the
+ * URL has neither a host of Azure DevOps nor the path of the API.
  */
-export function azureServer(apiUrl: string | undefined): string | undefined {
-  if (apiUrl === undefined || !URL.canParse(apiUrl)) return undefined
-  const { host, pathname } = new URL(apiUrl)
+export function azureServer(buildUrl: string | undefined): string | undefined {
+  if (buildUrl === undefined || !URL.canParse(buildUrl)) return undefined
+  const { host, pathname } = new URL(buildUrl)
   const segments = pathname.split('/').filter((segment) => segment !== '')
   if (host === HOST) return segments[0] === undefined ? undefined : `${HOST}/${segments[0].toLowerCase()}`
   if (host.endsWith(OLD_HOST)) return `${HOST}/${host.slice(0, -OLD_HOST.length)}`

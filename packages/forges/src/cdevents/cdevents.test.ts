@@ -67,6 +67,12 @@ test('without a timestamp, the time of the envelope is the end; the producer may
   })
 })
 
+test('without a source, the ids of two producers would be the same', () => {
+  for (const body of [run(), task()]) {
+    expect(() => read({ ...body, source: undefined })).toThrow('source: must be a text, got nothing')
+  }
+})
+
 describe('not read', () => {
   test('other events are skipped', () => {
     const started = { ...run(), type: 'dev.cdevents.pipelinerun.started.0.2.0' }

@@ -86,9 +86,9 @@ function readTime(event: Fields): bigint | undefined {
   return (context && date(context, 'timestamp')) ?? date(event, 'time')
 }
 
-/** Reads the producer of an event: the ids of runs are unique there. Its source is a URL or the path of one. */
+/** Reads the producer of an event: the ids of runs are unique there. Its source, which CloudEvents require, is a URL or the path of one. */
 function readServer(event: Fields): ProjectRecord {
-  const source = text(event, 'source')
-  const server = source !== undefined && URL.canParse(source) ? new URL(source).host || source : source
+  const source = requiredText(event, 'source')
+  const server = URL.canParse(source) ? new URL(source).host || source : source
   return { id: undefined, name: undefined, webUrl: undefined, path: undefined, server }
 }
