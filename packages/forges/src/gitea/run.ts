@@ -1,48 +1,28 @@
 import type { RunFields } from '../actions/bodies.ts'
-import { readAttempt } from '../actions/jobs.ts'
 import { readPullRequest, toMergeRequest } from '../actions/merge-request.ts'
-import { readRepository, readUser } from '../actions/owners.ts'
-import { readOutcome } from '../actions/status-words.ts'
-import { dateAfterEpoch, type Fields, id, requiredId, section, text } from '../body/fields.ts'
-import { lastSegment, url } from '../body/url.ts'
-import { absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
+import { readUser } from '../actions/owners.ts'
+import { readSharedFields } from '../actions/run.ts'
+import { dateAfterEpoch, type Fields, section, text } from '../body/fields.ts'
+import { lastSegment } from '../body/url.ts'
+import { absentMergeRequestFields } from '../record/absent-fields.ts'
 import type { MergeRequestRecord } from '../record/pipeline-record.ts'
 
 /** Reads a run, which has the same form in hooks and in REST. `owner` is the hook or the bundle that it is in. */
 export function readRun(run: Fields, owner: Fields): RunFields {
-  const runId = requiredId(run, 'id')
-  const { status, word, failureReason } = readOutcome(run)
-  const attempt = readAttempt(run)
-  const event = text(run, 'event')
-  const workflow = section(owner, 'workflow')
-  const webUrl = url(run, 'html_url')
-  const createdAtNs = dateAfterEpoch(run, 'created_at')
+  const shared = readSharedFields(run, owner)
+  const { attempt, name, ref, source, createdAtNs } = shared
   const path = readPath(text(run, 'path'))
   return {
-    ...absentRunFields,
+    ...shared,
     forge: 'gitea',
-    id: runId,
-    attempt,
-    previousAttempt: attempt === undefined || attempt === 1 ? undefined : { runId, attempt: attempt - 1 },
-    iid: id(run, 'run_number'),
-    name: text(run, 'name') ?? (workflow && text(workflow, 'name')) ?? path.file,
-    status,
-    detailedStatus: word,
-    ref: text(run, 'head_branch') ?? path.branch ?? path.tag ?? path.ref,
+    name: name ?? path.file,
+    ref: ref ?? path.branch ?? path.tag ?? path.ref,
     tag: path.tag !== undefined ? true : path.branch === undefined ? undefined : false,
-    sha: text(run, 'head_sha'),
-    source: event,
-    createdAtNs,
     // The first attempt begins with the run, which then waits for a runner.
     startedAtNs: (attempt === 1 ? createdAtNs : undefined) ?? dateAfterEpoch(run, 'started_at'),
-    updatedAtNs: dateAfterEpoch(run, 'updated_at'),
     finishedAtNs: dateAfterEpoch(run, 'completed_at'),
-    url: webUrl,
-    failureReason,
-    mergeRequest: readMergeRequest(run, owner, event, path.pullRequest),
+    mergeRequest: readMergeRequest(run, owner, source, path.pullRequest),
     user: readUser(run, ['trigger_actor', 'triggering_actor', 'actor']),
-    project: readRepository(section(run, 'repository') ?? section(owner, 'repository'), webUrl),
-    bridgesListed: false,
   }
 }
 

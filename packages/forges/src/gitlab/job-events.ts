@@ -4,6 +4,7 @@ import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { compareRunIds, type RunId } from '../record/run-id.ts'
 import { isFinished } from '../record/status.ts'
+import { toEventFields } from '../record/to-job-event.ts'
 import { jobUrl } from './web-url.ts'
 
 /** The fields of a job hook that complete the record of its pipeline. */
@@ -49,28 +50,7 @@ export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, lat
  */
 export function attemptsListedBy({ id, jobs, jobsUnreadable }: PipelineRecord): JobEnrichment[] {
   if (jobsUnreadable) return []
-  return jobs.flatMap((job) => (job.bridge ? [] : [toEnrichment(id, job)]))
-}
-
-function toEnrichment(pipelineId: RunId, job: JobRecord): JobEnrichment {
-  return {
-    pipelineId,
-    jobId: job.id,
-    name: job.name,
-    stage: job.stage,
-    status: job.status,
-    createdAtNs: job.createdAtNs,
-    startedAtNs: job.startedAtNs,
-    finishedAtNs: job.finishedAtNs,
-    durationSeconds: isFinished(job.status) ? job.durationSeconds : undefined,
-    queuedSeconds: job.queuedSeconds,
-    allowFailure: job.allowFailure,
-    user: job.user,
-    failureReason: job.failureReason,
-    retriesCount: undefined,
-    runner: job.runner,
-    environment: job.environment,
-  }
+  return jobs.flatMap((job) => (job.bridge ? [] : [{ ...toEventFields(job), pipelineId: id, retriesCount: undefined }]))
 }
 
 /**

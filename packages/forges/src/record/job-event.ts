@@ -11,7 +11,7 @@ import type { RunId } from './run-id.ts'
 /**
  * The contents of a job hook. It completes the record of its pipeline with what the pipeline hook lacks: attempts that
  * were retried, the number of retries, the runner. It names the upstream pipeline before the pipeline has finished. It
- * never triggers an export.
+ * triggers no export, unless it has a `job` of a run that has been exported: that job is then sent alone.
  */
 export interface JobEvent {
   /** The name of the forge; absent in events of earlier versions, which are GitLab's. */

@@ -10,23 +10,28 @@ type JobRun = Pick<JobEvent, 'forge' | 'pipelineId' | 'project' | 'receivedAtNs'
 export function toJobEvent(job: JobRecord, { upstream, ...run }: JobRun): JobEvent {
   return {
     ...run,
+    ...toEventFields(job),
     job,
     rootPipelineId: undefined,
     upstream,
-    jobId: job.id,
-    name: job.name,
-    stage: job.stage,
-    status: job.status,
-    createdAtNs: job.createdAtNs,
-    startedAtNs: job.startedAtNs,
-    finishedAtNs: job.finishedAtNs,
-    durationSeconds: isFinished(job.status) ? job.durationSeconds : undefined,
-    queuedSeconds: job.queuedSeconds,
-    allowFailure: job.allowFailure,
-    user: job.user,
-    failureReason: job.failureReason,
     retriesCount: job.attempt === undefined ? undefined : job.attempt - 1,
-    runner: job.runner,
-    environment: job.environment,
   }
 }
+
+/** Returns the fields of an event that a job has, too. */
+export const toEventFields = (job: JobRecord) => ({
+  jobId: job.id,
+  name: job.name,
+  stage: job.stage,
+  status: job.status,
+  createdAtNs: job.createdAtNs,
+  startedAtNs: job.startedAtNs,
+  finishedAtNs: job.finishedAtNs,
+  durationSeconds: isFinished(job.status) ? job.durationSeconds : undefined,
+  queuedSeconds: job.queuedSeconds,
+  allowFailure: job.allowFailure,
+  user: job.user,
+  failureReason: job.failureReason,
+  runner: job.runner,
+  environment: job.environment,
+})
