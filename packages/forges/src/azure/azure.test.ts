@@ -74,7 +74,7 @@ test('a repository of Azure Repos', () => {
 test('a timeline as the answer of a list', () => {
   const record = { id: 'j', type: 'Job', name: 'Job', state: 'completed', result: 'succeeded' }
   const build = { id: 5, status: 'completed', result: 'succeeded' }
-  for (const timeline of [{ records: [record] }, { count: 1, value: [record] }]) {
+  for (const timeline of [{ records: [record] }, { count: 1, value: [record] }, [record]]) {
     expect(readRecord({ build, timeline }).jobs).toHaveLength(1)
   }
 })

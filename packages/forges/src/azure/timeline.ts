@@ -2,7 +2,6 @@ import {
   count,
   date,
   type Fields,
-  isObject,
   requiredRunId,
   requiredText,
   runId,
@@ -31,8 +30,7 @@ export function readTimeline(
   bundle: Fields,
   runUrl: string | undefined,
 ): Pick<PipelineRecord, 'jobs' | 'stages'> | undefined {
-  const timeline = isObject(bundle.values.timeline) ? section(bundle, 'timeline') : undefined
-  const records = timeline && (listSections(timeline, 'records', 'value') ?? sections(timeline, 'value'))
+  const records = readRecords(bundle)
   if (records === undefined) return undefined
   const tree = toTree(records)
   const jobs = records.filter((record) => text(record, 'type') === 'Job').map((job) => readJob(job, tree, runUrl))
@@ -44,6 +42,12 @@ export function readTimeline(
       .toSorted(byOrder)
       .flatMap((stage) => stageName(stage) ?? []),
   }
+}
+
+function readRecords(bundle: Fields): readonly Fields[] | undefined {
+  if (Array.isArray(bundle.values.timeline)) return sections(bundle, 'timeline')
+  const timeline = section(bundle, 'timeline')
+  return timeline && (listSections(timeline, 'records', 'value') ?? sections(timeline, 'value'))
 }
 
 function toTree(records: readonly Fields[]): Tree {

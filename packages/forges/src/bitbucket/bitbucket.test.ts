@@ -63,3 +63,12 @@ test.each([
   expect(hookRules.validateSignature(credentials, headers, body)).toBe(refusal)
   expect(hookRules.validateHeaders(credentials, { headers: {}, serviceName: 'x', nowMs: 0 })).toBe('signature_missing')
 })
+
+test('a page of the steps is not all of them', () => {
+  const state = { name: 'COMPLETED', result: { name: 'SUCCESSFUL' } }
+  const steps = { values: [{ uuid: '{s}', state }], next: 'https://api.bitbucket.org/2.0/…?page=2' }
+  expect(readRecord({ pipeline: { uuid: '{p}', state }, steps })).toMatchObject({
+    jobs: [{ id: 's' }],
+    jobsUnreadable: true,
+  })
+})

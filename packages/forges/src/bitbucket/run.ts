@@ -10,7 +10,7 @@ import {
   section,
   text,
 } from '../body/fields.ts'
-import { listSections } from '../body/list-answer.ts'
+import { hasNextPage, listSections } from '../body/list-answer.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
 import { userName } from '../body/user-name.ts'
 import { absentJobFields, absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
@@ -35,7 +35,8 @@ export function readBundle(bundle: Fields, receivedAtNs: bigint | undefined): Pi
   const own = steps.filter(
     (step) => run.attempt === undefined || (count(step, 'run_number') ?? run.attempt) === run.attempt,
   )
-  return { ...run, jobs: sortJobs(own.map((step) => readStep(step, run.url))) }
+  const jobs = sortJobs(own.map((step) => readStep(step, run.url)))
+  return { ...run, jobs, jobsUnreadable: hasNextPage(bundle, 'steps', 'next') || undefined }
 }
 
 function readRun(pipeline: Fields, receivedAtNs: bigint | undefined): Omit<PipelineRecord, 'jobs'> {

@@ -1,4 +1,5 @@
-import { type Fields, isObject, type JsonObject, section, sections } from './fields.ts'
+import { type Fields, isObject, type JsonObject, section, sections, warn } from './fields.ts'
+import { isWord } from './shape.ts'
 
 /**
  * Reads the objects of a list, or of the answer of a list endpoint, which is an object with the list in `listKey`; `undefined` if
@@ -8,6 +9,14 @@ export function listSections(fields: Fields, key: string, listKey: string): read
   if (!isObject(fields.values[key])) return sections(fields, key)
   const answer = section(fields, key)
   return answer && sections(answer, listKey)
+}
+
+/** Returns whether a list is a page that another one follows, and adds a warning if it is. The next page is named in `nextKey`. */
+export function hasNextPage(fields: Fields, key: string, nextKey: string): boolean {
+  const answer = fields.values[key]
+  if (!isObject(answer) || !isWord(answer[nextKey])) return false
+  warn(fields, key, 'has a next page; fetch the other pages, too')
+  return true
 }
 
 /** Returns whether a value is a list, or the answer of a list endpoint. */

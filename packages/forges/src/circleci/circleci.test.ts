@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { fixtureBodies, lastRecord, readBody } from '../forge-fixtures.harness.ts'
+import { readInput } from '../read-input.ts'
 import { hookRules } from './hook-rules.ts'
 
 test('a project of a GitHub App has no vcs: repository and commit come from the trigger', () => {
@@ -48,6 +49,19 @@ test('slugs of hooks and of REST lead to the same URLs', () => {
   const { project, url, id } = lastRecord('circleci-rest-bundle')
   expect(project).toMatchObject({ path: 'kiln-works/glaze-mixer', webUrl: 'https://github.com/kiln-works/glaze-mixer' })
   expect(url).toBe(`https://app.circleci.com/pipelines/github/kiln-works/glaze-mixer/420/workflows/${id}`)
+})
+
+test('a page of the jobs is not all of them', () => {
+  const workflow = { id: 'w', status: 'success' }
+  const read = (token: string | null) => {
+    const jobs = { items: [{ id: 'j', status: 'success' }], next_page_token: token }
+    return readInput({ pipeline: { id: 'p' }, workflow, jobs }, { receivedAtNs: undefined })
+  }
+  expect(read(null)).toMatchObject({ record: { jobsUnreadable: undefined }, warnings: { total: 0 } })
+  expect(read('next')).toMatchObject({
+    record: { jobs: [{ id: 'j' }], jobsUnreadable: true },
+    warnings: { items: [{ path: 'jobs', reason: 'has a next page; fetch the other pages, too' }] },
+  })
 })
 
 const credentials = { tokenDigests: [], secretTokens: [Buffer.from('old'), Buffer.from('secret')], signingKeys: [] }

@@ -8,7 +8,7 @@ import {
   section,
   text,
 } from '../body/fields.ts'
-import { listSections } from '../body/list-answer.ts'
+import { hasNextPage, listSections } from '../body/list-answer.ts'
 import { url } from '../body/url.ts'
 import { absentRunFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
@@ -35,7 +35,8 @@ export function readBundle(bundle: Fields, receivedAtNs: bigint | undefined): Pi
   const own = listed.filter(
     ({ finishedAtNs }) => createdAtNs === undefined || finishedAtNs === undefined || finishedAtNs >= createdAtNs,
   )
-  return { ...run, jobs: sortJobs(own) }
+  const isPartial = hasNextPage(bundle, 'jobs', 'next_page_token')
+  return { ...run, jobs: sortJobs(own), jobsUnreadable: isPartial || undefined }
 }
 
 /** Reads `job-completed`. */
