@@ -41,7 +41,7 @@ Examples:
 Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
 `
 
-/** The forges whose jobs have variables that describe the run. */
+/** The forges with jobs that have variables which describe the run. */
 const namesWithJobs = forgeNames.filter((name) => 'readRunningJob' in forges[name])
 
 export const traceContextCommand: CommandDefinition = {

@@ -76,7 +76,7 @@ test('the hook of a retry names the job before it', () => {
   expect(input).toMatchObject({ kind: 'job', event: { pipelineId: 'b', job: { attempt: 2, previousAttemptId: 'j1' } } })
 })
 
-test('the hook of a retry replaces the job before it, whose own hook does not contain the retry', () => {
+test('the hook of a retry replaces the job before it, although the hook of that job does not contain the retry', () => {
   const build = { id: 'b' }
   const jobs = [
     { id: 'j1', type: 'script', state: 'failed', retried: false },
