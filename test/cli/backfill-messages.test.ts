@@ -162,3 +162,15 @@ test('the commit is read from REST jobs or bridges, and the merge request from t
     'vcs.ref.head.name': 'refs/merge-requests/7/head',
   })
 })
+
+test('a forge with an API that is not read is refused before any request', async () => {
+  const [from, endpoint] = ['http://127.0.0.1:1', 'http://127.0.0.1:2']
+  const { exitCode, stderr } = await backfill({
+    from,
+    endpoint,
+    state: await stateFile(),
+    flags: ['--forge', 'github'],
+  })
+  expect(exitCode).toBe(2)
+  expect(stderr).toBe('penstock: --forge github: backfill reads the API of gitlab only\n')
+})

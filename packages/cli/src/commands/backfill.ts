@@ -1,4 +1,4 @@
-import { parseDate } from '@penstock/forges'
+import { type ForgeName, forgeNames, forges, parseDate } from '@penstock/forges'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { type BackfillSettings, runBackfill } from '../backfill/run-backfill.ts'
 import { addExportFlags, exportSettings } from '../export-run/export-flags.ts'
@@ -69,6 +69,7 @@ function settingsOf(flags: OptionValues, environment: Environment): BackfillSett
   // The projects to read are not the conversion option of that name.
   const delivery = exportSettings({ ...flags, project: undefined }, environment)
   if (delivery === undefined) return undefined
+  requireRestApi(delivery.forge)
   const projects = flags.project as readonly string[]
   const stateFile = flags.stateFile as string | undefined
   if (stateFile !== undefined && projects.length > 1) {
@@ -84,6 +85,13 @@ function settingsOf(flags: OptionValues, environment: Environment): BackfillSett
     dataDir: env.PENSTOCK_DATA_DIR || settingTable.dataDir.fallback,
     delivery,
   }
+}
+
+/** @throws {UsageError} for a forge with an API that is not read */
+function requireRestApi(forge: ForgeName | undefined): void {
+  const readable = forgeNames.filter((name) => 'restApi' in forges[name])
+  if (forge === undefined || readable.includes(forge)) return
+  throw new UsageError(`--forge ${forge}: backfill reads the API of ${readable.join(', ')} only`)
 }
 
 function parseDay(text: string): bigint {
