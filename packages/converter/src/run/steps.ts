@@ -1,10 +1,7 @@
-import { findEntry, type StepRecord } from '@penstock/forges/record'
+import { findEntry, MAX_STEPS, type StepRecord } from '@penstock/forges/record'
 import { hasNeverRun, resultByStatus } from '../base/status-maps.ts'
 import type { JobRun, RunSettings } from './run.ts'
 import type { SpanTimes } from './span-times.ts'
-
-/** The maximum number of steps of a job that get a span. */
-export const MAX_STEPS = 1_000
 
 /** A step of a job that gets a span. */
 export interface StepRun<Plan extends RunSettings = RunSettings> {

@@ -1,9 +1,7 @@
 import { count, dateAfterEpoch, type Fields, sections, text, warn } from '../body/fields.ts'
+import { MAX_STEPS } from '../record/limits.ts'
 import type { StepRecord } from '../record/pipeline-record.ts'
 import { toOutcome } from './status-words.ts'
-
-/** The maximum number of steps of one job. */
-export const MAX_STEPS = 1_000
 
 /** The time in which the steps of a job can have run. */
 export interface JobWindow {

@@ -1,6 +1,5 @@
 import { listJobs, matrixGroup } from '../actions/jobs.ts'
 import { readRepository, readUser } from '../actions/owners.ts'
-import { MAX_STEPS } from '../actions/steps.ts'
 import {
   count,
   dateAfterEpoch,
@@ -19,6 +18,7 @@ import { url } from '../body/url.ts'
 import { absentJobFields, absentMergeRequestFields, absentRunFields } from '../record/absent-fields.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
 import { secondsBetween } from '../record/durations.ts'
+import { MAX_STEPS } from '../record/limits.ts'
 import type { JobRecord, PipelineRecord, StepRecord } from '../record/pipeline-record.ts'
 import { goDuration } from './go-duration.ts'
 import { forgejoStatus } from './status-words.ts'
