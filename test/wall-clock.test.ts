@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   'packages/delivery/src/queue/queue.ts: one.enqueuedAtMs - other.enqueuedAtMs': 'order',
   'packages/exporter/src/store/export-history-store.ts: nowMs - row.last_seen_at_ms': 'stored',
   'packages/exporter/src/exporter.ts: clock.nowMs() - delivery.enqueuedAtMs': 'stored',
+  'packages/forges/src/drone/hook-rules.ts: sentMs - nowMs': 'token',
   'packages/gateway/src/enforcement/admission-decision.ts: endsAtMs - nowMs': 'token',
   'packages/gateway/src/enforcement/admission-decision.ts: snapshot.graceUntilMs - nowMs': 'stored',
   'packages/gateway/src/enforcement/client-counter.ts: nowMs - this.#lastSampleMs': 'checked',

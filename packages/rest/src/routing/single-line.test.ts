@@ -36,7 +36,6 @@ function nestedNames(schema: z.core.$ZodType, path: readonly string[] = []): str
 
 /** Why a title or a name in a member of an input may have line breaks, or what makes it one line. */
 const nested: Readonly<Record<string, string>> = {
-  putPipelineRecord: 'is what a forge has recorded',
   createRelease: '`linkDrafts` makes the names of links one line',
   createGroupWikiPage: 'is part of the content of the page',
   updateGroupWikiPage: 'is part of the content of the page',
