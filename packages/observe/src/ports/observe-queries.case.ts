@@ -131,7 +131,7 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     test('traces, page by page', () => sameList(tracesOf({})))
 
     test('traces of pipelines say which run they are, and how many of its jobs failed', async () => {
-      const runs = (await expected.queries.runs({ limit: 200 }, budget())).items
+      const runs = await all((after) => expected.queries.runs({ limit: 200, after }, budget()))
       const byTrace = new Map(runs.toReversed().map((run) => [run.trace_id, run]))
       const traces = await all((after) => store.queries.traces({ limit: 100, after }, budget()))
       expect(traces.some(({ run }) => run === null)).toBe(true)
