@@ -88,7 +88,7 @@ describeWithCollector('SDK views, sent by the standard exporters to a collector'
   })
 
   test.each(transports)('spans and log records of many pipelines in one export over %s', async (transport) => {
-    const batch = cases.slice(0, 100)
+    const batch = cases.slice(0, 200)
     const together = <S extends 'traces' | 'logs'>(signal: S): OtlpRequest<S> => ({
       resources: batch.flatMap(({ conversion }) => (conversion[signal] as OtlpRequest<S>).resources),
     })
