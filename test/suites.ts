@@ -32,6 +32,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/failure.test.ts', 'tools', 'the collector'],
   ['test/contract/forward-auth-nginx.test.ts', 'tools', 'nginx'],
   ['test/contract/gateway-grpc.test.ts', 'tools', 'the collector'],
+  ['test/contract/github-receiver/', 'tools', 'the collector'],
   ['test/contract/gitlab-receiver.test.ts', 'tools', 'the collector'],
   ['test/contract/hooks/client-go.test.ts', 'tools', 'Go'],
   ['test/contract/hooks/gitlab-receiver.test.ts', 'tools', 'the collector'],

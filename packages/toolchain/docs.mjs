@@ -1,6 +1,6 @@
 // Writes the pages below from the tables of the product, docs/guides/backends.md from the tables of its tests, and
-// docs/evidence/compared-with-gitlabreceiver.md from a run of the collector if it is built. With --check, for CI, it only compares the
-// pages of the product; tests check the other two.
+// docs/evidence/compared-with-g*receiver.md from runs of the collector if it is built. With --check, for CI, it only compares the
+// pages of the product; tests check the others.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
@@ -269,7 +269,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 if (!process.argv.includes('--check')) {
   for (const [path, content] of Object.entries(pages)) writeFileSync(root + path, content)
   writeByTest('test/backends-page.test.ts')
-  compareWithGitlabReceiver()
+  compareWithReceivers()
 } else {
   const isCurrent = ([path, content]) => existsSync(root + path) && readFileSync(root + path, 'utf8') === content
   for (const [path] of Object.entries(pages).filter((entry) => !isCurrent(entry))) {
@@ -278,17 +278,18 @@ if (!process.argv.includes('--check')) {
   }
 }
 
-/** Writes the page of a comparison with the collector's receiver. */
-function compareWithGitlabReceiver() {
+/** Writes the pages of comparisons with the collector's receivers. */
+function compareWithReceivers() {
   const builder = fileURLToPath(new URL('build-collector.mjs', import.meta.url))
   const { stdout } = spawnSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' })
   if (!existsSync(stdout.trim())) {
     console.log(
-      'docs/evidence/compared-with-gitlabreceiver.md was not written, because the collector is not built: run npm run collector.',
+      'docs/evidence/compared-with-g*receiver.md were not written, because the collector is not built: run npm run collector.',
     )
     return
   }
   writeByTest('test/contract/gitlab-receiver.test.ts')
+  writeByTest('test/contract/github-receiver/github-receiver.test.ts')
 }
 
 /** Writes a page by running the test that checks it with `--update`. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { describeWithCollector } from '../collector/collector-suite.ts'
-import { type Case, compareWithGitlabReceiver, pairsOf } from './gitlab-receiver-comparison.ts'
-import { comparisonPage } from './gitlab-receiver-page.ts'
+import { type Case, compareWithGitlabReceiver, pairsOf } from './gitlab-receiver-comparison.harness.ts'
+import { comparisonPage } from './gitlab-receiver-page.harness.ts'
 
 describeWithCollector('Penstock compared with the gitlab receiver, on every pipeline hook of the fixtures', () => {
   let cases: Case[]

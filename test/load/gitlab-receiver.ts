@@ -1,6 +1,7 @@
 import { collectorBinary } from '../collector/collector.ts'
-import { type GitlabReceiver, startGitlabReceiver, type WebhookAnswer } from '../collector/gitlab-receiver.ts'
+import { type GitlabReceiver, startGitlabReceiver } from '../collector/gitlab-receiver.ts'
 import { cpuSeconds } from '../collector/process-cpu.ts'
+import type { WebhookAnswer } from '../collector/webhook-receiver.ts'
 import { printTable, timeInTurns } from './measure.ts'
 import { pipelineHook } from './payloads.ts'
 

@@ -161,9 +161,11 @@ describe('runs', () => {
     expect(lastRecord(name)).toMatchObject(expected)
   })
 
-  test('an unknown conclusion is kept', () => {
+  test('an unknown conclusion is kept, and the job has the times in which it ran', () => {
     expect(jobsNamed('github-unknown-conclusion').build).toMatchObject({
       status: 'melted',
+      startedAtNs: at('09:00:09'),
+      finishedAtNs: at('09:04:00'),
       steps: [{ status: 'melted' }],
     })
   })

@@ -15,7 +15,7 @@ import { url } from '../body/url.ts'
 import { absentJobFields, absentRunnerFields } from '../record/absent-fields.ts'
 import { secondsBetween } from '../record/durations.ts'
 import type { JobRecord, PipelineRecord, RunnerRecord } from '../record/pipeline-record.ts'
-import { isFinished } from '../record/status.ts'
+import { isWaiting } from '../record/status.ts'
 import { readOutcome } from './status-words.ts'
 import { readSteps } from './steps.ts'
 
@@ -58,7 +58,7 @@ export function readAttempt(fields: Fields): number | undefined {
 
 function hasStarted({ values }: Fields, status: string): boolean {
   if (status === 'success' || status === 'running') return true
-  if (!isFinished(status) || status === 'skipped') return false
+  if (status === 'skipped' || isWaiting(status)) return false
   const hasNoRunner = values.runner_id === null || values.runner_id === 0
   const hasNoSteps = !Array.isArray(values.steps) || values.steps.length === 0
   return !(hasNoRunner && hasNoSteps)

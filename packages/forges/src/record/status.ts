@@ -20,3 +20,8 @@ export type KnownStatus = (typeof knownStatuses)[number]
 export function isFinished(status: string): status is FinishedStatus {
   return (finishedStatuses as readonly string[]).includes(status)
 }
+
+/** Returns whether a status is one before the end. Unknown words are not, because they may be final. */
+export function isWaiting(status: string): boolean {
+  return (knownStatuses as readonly string[]).includes(status) && !isFinished(status)
+}

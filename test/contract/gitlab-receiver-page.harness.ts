@@ -1,15 +1,15 @@
 import { type AnyValue, StatusCode } from '@penstock/otlp'
+import { byKey, type KeyUse, kindOf, type SpanView, typeRemark } from './attribute-uses.harness.ts'
 import {
   agreementOn,
   type Case,
-  type KeyUse,
   keyUses,
   type Outcome,
   type Pair,
   pairsOf,
-  type SpanView,
   type TraceView,
-} from './gitlab-receiver-comparison.ts'
+} from './gitlab-receiver-comparison.harness.ts'
+import { code, sum, table } from './markdown.ts'
 import { equivalents, remarks } from './receiver-equivalents.ts'
 
 interface Omission {
@@ -273,14 +273,6 @@ function theirAttributes(pairs: readonly Pair[]): string {
   return table(['Key', 'On, type', 'Blank', 'Ours', 'On, type', 'Same', 'Why'], rows)
 }
 
-const kindOf = ({ places, types }: KeyUse): string => `${[...places].join(', ')}: ${[...types].join(', ')}`
-
-/** Returns where and as which type Penstock sends a key; the type is bold if it differs. */
-function typeRemark(theirs: KeyUse, ours: KeyUse): string {
-  const same = [...theirs.types].join() === [...ours.types].join()
-  return same ? kindOf(ours) : `${[...ours.places].join(', ')}: **${[...ours.types].join(', ')}**`
-}
-
 function onlyOurs(theirs: readonly TraceView[], ours: readonly TraceView[]): [string, KeyUse][] {
   const theirUses = keyUses(theirs)
   const covered = new Set([...theirUses.keys()].map((key) => equivalents[key] ?? key))
@@ -331,12 +323,3 @@ function matchedSpans(pairs: readonly Pair[]): { theirs: SpanView; ours: SpanVie
 
 const runValue = ({ resource, pipeline }: TraceView, key: string): AnyValue | undefined =>
   resource.get(key) ?? pipeline.attributes.get(key)
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
-const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
-const code = (text: string): string => `\`${text}\``
-
-function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const cell = (text: string | number) => String(text).replaceAll('|', '\\|')
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
-}

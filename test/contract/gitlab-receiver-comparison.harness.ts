@@ -1,7 +1,15 @@
 import { convert, exportDecision, resolveOptions } from '@penstock/converter'
 import { parseLossless, RecordError, readInput } from '@penstock/forges'
-import { type AnyValue, decodeRequest, type KeyValue, type OtlpRequest, type Span } from '@penstock/otlp'
+import { type AnyValue, decodeRequest, type OtlpRequest, type Span } from '@penstock/otlp'
 import { type GitlabReceiver, startGitlabReceiver } from '../collector/gitlab-receiver.ts'
+import {
+  type Attributes,
+  attributeMap,
+  countKeys,
+  type KeyUse,
+  type SpanView,
+  valueText,
+} from './attribute-uses.harness.ts'
 import { receivedAtNs } from './fixture-cases.ts'
 import { type HookBody, pipelineHookBodies } from './hook-bodies.ts'
 import { equivalents } from './receiver-equivalents.ts'
@@ -31,13 +39,6 @@ export interface TraceView {
   readonly jobs: ReadonlyMap<string, SpanView>
   readonly resource: Attributes
 }
-
-export interface SpanView {
-  readonly span: Span
-  readonly attributes: Attributes
-}
-
-export type Attributes = ReadonlyMap<string, AnyValue>
 
 const options = resolveOptions()
 
@@ -99,39 +100,15 @@ function traceView({ resources }: OtlpRequest<'traces'>): TraceView {
   }
 }
 
-const attributeMap = (attributes: readonly KeyValue[]): Attributes =>
-  new Map(attributes.map(({ key, ...value }) => [key, value as AnyValue]))
-
-export type Place = 'resource' | 'pipeline' | 'stage' | 'job'
-
-/** The use of a key by one side. */
-export interface KeyUse {
-  readonly places: Set<Place>
-  readonly types: Set<string>
-  values: number
-  /** The number of empty strings. */
-  blank: number
-}
-
 export function keyUses(traces: readonly TraceView[]): Map<string, KeyUse> {
-  const uses = new Map<string, KeyUse>()
-  const add = (place: Place, attributes: Attributes) => {
-    for (const [key, { type, value }] of attributes) {
-      const use = uses.get(key) ?? { places: new Set(), types: new Set(), values: 0, blank: 0 }
-      uses.set(key, use)
-      use.places.add(place)
-      use.types.add(type === 'array' ? 'string[]' : type)
-      use.values += 1
-      if (value === '') use.blank += 1
-    }
-  }
-  for (const { resource, pipeline, stages, jobs } of traces) {
-    add('resource', resource)
-    add('pipeline', pipeline.attributes)
-    for (const { attributes } of stages) add('stage', attributes)
-    for (const { attributes } of jobs.values()) add('job', attributes)
-  }
-  return uses
+  return countKeys(
+    traces.flatMap(({ resource, pipeline, stages, jobs }) => [
+      ['resource', resource] as const,
+      ['pipeline', pipeline.attributes] as const,
+      ...stages.map(({ attributes }) => ['stage', attributes] as const),
+      ...[...jobs.values()].map(({ attributes }) => ['job', attributes] as const),
+    ]),
+  )
 }
 
 /** The comparison of a key's values that are not blank with the values of our key for it. */
@@ -150,7 +127,7 @@ export function agreementOn(key: string, pairs: readonly Pair[]): Agreement {
     if (theirs === undefined || theirs.value === '') return
     compared += 1
     if (ours === undefined) absent += 1
-    else if (textOf(theirs) === textOf(ours)) same += 1
+    else if (valueText(theirs) === valueText(ours)) same += 1
   }
   for (const { theirs, ours } of pairs) {
     const runOf = (trace: TraceView, name: string) => trace.resource.get(name) ?? trace.pipeline.attributes.get(name)
@@ -159,9 +136,6 @@ export function agreementOn(key: string, pairs: readonly Pair[]): Agreement {
   }
   return { compared, same, absent }
 }
-
-const textOf = ({ type, value }: AnyValue): string =>
-  type === 'array' ? value.map((each) => String(each.value)).join() : String(value)
 
 /** A hook that both sides have exported. */
 export interface Pair extends HookBody {
