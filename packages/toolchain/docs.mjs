@@ -36,6 +36,7 @@ import { configurationPage } from './configuration-page.mjs'
 import { consoleAnswers } from './console-answers.mjs'
 import { operationsList } from './core-operations.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
+import { forgeFieldsPage } from './forge-fields-page.mjs'
 import { forgeStatusRows } from './forge-statuses.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
 import { settingsPage } from './settings-page.mjs'
@@ -110,7 +111,7 @@ is cut at ${MAX_VALUE_BYTES.toLocaleString('en')} bytes of UTF-8, span names and
 
 "Read from" lists the fields of a pipeline hook that a value is read from. REST has other names for them, and only REST has
 coverage, required tags and configuration errors. Values without such a field depend on the state of the run, on options or on
-several fields. \`penstock check\` lists the fields that a payload lacks.
+several fields. \`penstock check\` lists the fields that a payload lacks. [forge-fields.md](forge-fields.md) has the fields of other forges.
 
 "Absent when" lists conditions between semicolons; one of them is enough. "Option \`extensions: false\`" means that the attribute is
 absent if the option has this value, "without option \`extraAttributes\`" that it is absent unless the option is \`true\`.
@@ -252,6 +253,7 @@ A profile sets several: ${Object.entries(profiles)
 const managementApi = managementOpenApi(PRODUCT_VERSION, observeRoutes({}))
 const pages = {
   'docs/reference/telemetry.md': page,
+  'docs/reference/forge-fields.md': forgeFieldsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/settings.md': settingsPage(),
   'docs/reference/gateway-metrics.md': metricsPage(),

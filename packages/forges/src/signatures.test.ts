@@ -89,6 +89,7 @@ const examples: Readonly<Record<string, JsonObject>> = {
   'Drone build': { id: 7, number: 2, status: 'success', event: 'push', after: 'f', repo_id: 1, stages: [] },
   Drone: { id: 7, number: 2, status: 'success', event: 'push', after: 'f', repo_id: 1 },
   Jenkins: { _class: 'hudson.model.FreeStyleBuild', number: 2, building: false, result: 'SUCCESS' },
+  'Jenkins build hook': { name: 'x', url: 'job/x/', build: { full_url: 'x', number: 2, phase: 'FINALIZED' } },
   'Jenkins bundle': { build: { number: 2, url: 'x' }, stages: { stages: [] } },
   'Jenkins stages': { _links: {}, id: '14', name: '#14', status: 'SUCCESS', durationMillis: 5, stages: [] },
   'captured request': { headers: {}, body: { object_kind: 'pipeline' } },

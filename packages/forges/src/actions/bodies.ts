@@ -5,7 +5,7 @@ import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
 import { listJobs, selectAttempt } from './jobs.ts'
 import { readRepository } from './owners.ts'
-import { actionsJobPaths, bundlePayload, giteaPaths, githubPaths, runHookPayload } from './payload.ts'
+import { actionsJobPaths, bundlePayload, giteaPaths, githubJobPaths, githubPaths, runHookPayload } from './payload.ts'
 import { isBundle, isGitea, isHook } from './signatures.ts'
 
 /** The forges with the hooks and the REST answers of GitHub Actions. */
@@ -39,7 +39,7 @@ function haveNoLaterJobs(fields: Fields, jobs: readonly JobRecord[], { attempt }
 
 /** Returns the bodies of a forge. The hook of a run has no jobs; hooks of jobs add them. */
 export function actionsBodies({ forge, readRun, readJob }: ActionsReader): readonly ReadableBody[] {
-  const paths = forge === 'github' ? githubPaths : giteaPaths
+  const [paths, jobPaths] = forge === 'github' ? [githubPaths, githubJobPaths] : [giteaPaths, actionsJobPaths]
   const isMine = (values: JsonObject): boolean => isGitea(values) === (forge === 'gitea')
   return [
     {
@@ -87,7 +87,7 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
           },
         }
       },
-      payload: bundlePayload(paths, actionsJobPaths),
+      payload: bundlePayload(paths, jobPaths),
     },
   ]
 }

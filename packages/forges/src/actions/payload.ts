@@ -40,6 +40,8 @@ export const giteaPaths: Paths = {
   'object_attributes.name': 'path',
   'object_attributes.tag': 'path',
   'object_attributes.finished_at': 'completed_at',
+  'merge_request.title': 'pull_requests',
+  'merge_request.state': 'pull_requests',
   'user.id': 'trigger_actor.id',
   'user.username': 'trigger_actor.login',
 }
@@ -60,6 +62,7 @@ export const forgejoPaths: Paths = {
   'project.name': 'repository.name',
   'project.web_url': 'repository.html_url',
   'project.path_with_namespace': 'repository.full_name',
+  merge_request: 'prettyref',
   'merge_request.iid': 'prettyref',
   'user.id': 'trigger_user.id',
   'user.username': 'trigger_user.login',
@@ -79,6 +82,9 @@ export const actionsJobPaths: Paths = {
   'builds[].runner.tags': 'labels',
 }
 
+/** Only GitHub has conclusions that are reasons of a failure. */
+export const githubJobPaths: Paths = { ...actionsJobPaths, 'builds[].failure_reason': 'conclusion' }
+
 export const forgejoJobPaths: Paths = {
   'builds[].name': 'name',
   'builds[].duration': 'steps',
@@ -94,7 +100,7 @@ export const runHookPayload = (runKey: string, paths: Paths): ((values: JsonObje
 export const bundlePayload = (paths: Paths, jobPaths: Paths): ((values: JsonObject) => Payload) =>
   tablePayload({
     kind: 'REST bundle',
-    paths: { ...within('run', paths), ...jobPaths },
+    paths: { 'object_attributes.duration': 'jobs', ...within('run', paths), ...jobPaths },
     jobsPath: 'jobs',
     jobs: jobsById,
   })

@@ -35,6 +35,7 @@ const jobPaths = {
   'builds[].started_at': 'startTime',
   'builds[].finished_at': 'finishTime',
   'builds[].duration': 'finishTime',
+  'builds[].failure_reason': 'result',
   'builds[].retries_count': 'attempt',
   'builds[].runner.description': 'workerName',
   'object_attributes.stages': 'timeline.records',

@@ -29,6 +29,8 @@ import { azureFailureReason, azureStatus } from './status-words.ts'
 import { readTimeline } from './timeline.ts'
 
 const FORGE = 'azure'
+/** The result of a build that has not ended. */
+const NO_RESULT = 'none'
 
 /** Reads `build.complete`, which has no jobs. Its resource is a build, in version 1.0 an older form of one. */
 export function readBuildHook(hook: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
@@ -47,7 +49,8 @@ function readRun(build: Fields, receivedAtNs: bigint | undefined): Omit<Pipeline
   const trigger = section(build, 'triggerInfo')
   const message = trigger && text(trigger, 'ci.message')
   const source = readSource(build)
-  const word = text(build, 'result') ?? requiredText(build, 'status')
+  const result = text(build, 'result')
+  const word = result === undefined || result === NO_RESULT ? requiredText(build, 'status') : result
   const createdAtNs = date(build, 'queueTime')
   const startedAtNs = date(build, 'startTime')
   const webUrl = readWebUrl(build)

@@ -31,6 +31,7 @@ export const bundlePayload = tablePayload({
     'builds[].started_at': 'started_on',
     'builds[].finished_at': 'completed_on',
     'builds[].duration': 'build_seconds_used',
+    'builds[].failure_reason': 'state',
     'builds[].manual': 'trigger',
     'builds[].web_url': 'uuid',
   },

@@ -140,7 +140,7 @@ function readUser(pipeline: Fields): UserRecord | undefined {
   const creator = section(pipeline, 'creator')
   if (creator === undefined) return undefined
   const id = text(creator, 'uuid')
-  const username = text(creator, 'nickname') ?? userName(creator, 'display_name')
+  const username = userName(creator, 'nickname') ?? userName(creator, 'display_name')
   return toUser(id && withoutBraces(id), username)
 }
 

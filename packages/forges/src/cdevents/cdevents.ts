@@ -18,6 +18,7 @@ const runPayload = tablePayload({
     'object_attributes.status': 'data.subject.content.outcome',
     'object_attributes.finished_at': 'data.context.timestamp',
     'object_attributes.url': 'data.subject.content.url',
+    'object_attributes.yaml_errors': 'data.subject.content.errors',
   },
   jobsPath: 'jobs',
   jobs: () => new Map(),

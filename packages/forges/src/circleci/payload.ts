@@ -24,6 +24,7 @@ const jobPaths = {
   'builds[].started_at': 'started_at',
   'builds[].finished_at': 'stopped_at',
   'builds[].duration': 'stopped_at',
+  'builds[].failure_reason': 'status',
   'builds[].web_url': 'job_number',
   'builds[].manual': 'approval_request_id',
 } as const

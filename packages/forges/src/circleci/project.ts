@@ -1,6 +1,7 @@
 import { type Fields, section, text } from '../body/fields.ts'
 import { tagInRef } from '../body/ref.ts'
 import { lastSegment, repositoryPath, repositoryUrl, url } from '../body/url.ts'
+import { userName } from '../body/user-name.ts'
 import { absentMergeRequestFields } from '../record/absent-fields.ts'
 import { findEntry } from '../record/find-entry.ts'
 import type { CommitRecord, MergeRequestRecord, PipelineRecord, ProjectRecord } from '../record/pipeline-record.ts'
@@ -35,7 +36,7 @@ export function readSource(pipeline: Fields, project: Fields | undefined, slug: 
   const git = parameters && section(parameters, 'git')
   const trigger = section(pipeline, 'trigger')
   const actor = trigger && section(trigger, 'actor')
-  const username = actor && text(actor, 'login')
+  const username = actor && userName(actor, 'login')
   const tag = (vcs && text(vcs, 'tag')) ?? tagInRef(git && text(git, 'ref'))
   const ref = tag ?? (vcs && text(vcs, 'branch')) ?? (git && text(git, 'branch'))
   const sha = (vcs && text(vcs, 'revision')) ?? (git && text(git, 'checkout_sha'))

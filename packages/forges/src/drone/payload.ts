@@ -32,6 +32,7 @@ const jobPaths = {
   'builds[].finished_at': 'stopped',
   'builds[].duration': 'stopped',
   'builds[].queued_duration': 'started',
+  'builds[].failure_reason': 'status',
   'builds[].allow_failure': 'errignore',
   'builds[].runner.description': 'machine',
 } as const

@@ -1,4 +1,5 @@
-import type { HookHeaders, HookRules } from './hook-rules.ts'
+import { bearerToken } from './authorization.ts'
+import type { HookRules } from './hook-rules.ts'
 import { validateSecretToken } from './secret-token.ts'
 
 /**
@@ -11,6 +12,3 @@ export const bearerRules: HookRules = {
   validateHeaders: (credentials, { headers }) => validateSecretToken(credentials, [bearerToken(headers)]),
   validateSignature: () => undefined,
 }
-
-const bearerToken = (headers: HookHeaders): string | undefined =>
-  /^bearer +(\S.*)$/i.exec(headers.authorization?.toString().trim() ?? '')?.[1]

@@ -62,7 +62,7 @@ function findCheckout(actions: readonly Fields[], names: readonly string[]): Fie
 }
 
 /** Returns the ref of a name such as `refs/remotes/origin/main`, `origin/main` or `refs/tags/v1`. */
-function readRef(name: string | undefined): Pick<PipelineRecord, 'ref' | 'tag'> {
+export function readRef(name: string | undefined): Pick<PipelineRecord, 'ref' | 'tag'> {
   if (name === undefined || name === 'detached') return { ref: undefined, tag: undefined }
   const tag = /^(?:refs\/)?tags\/(.+)$/.exec(name)?.[1]
   if (tag !== undefined) return { ref: tag, tag: true }

@@ -76,6 +76,43 @@ test('without a URL, the title names the job', () => {
   })
 })
 
+test('a notification is the run of the same build, without stages', () => {
+  const [hook, bundle] = ['jenkins-notification-of-a-multibranch-build', 'jenkins-multibranch-build'].map(lastRecord)
+  expect(hook?.jobsUnknown).toBe(true)
+  for (const key of [
+    'id',
+    'iid',
+    'name',
+    'status',
+    'ref',
+    'tag',
+    'sha',
+    'url',
+    'durationSeconds',
+    'project',
+  ] as const) {
+    expect([key, hook?.[key]]).toEqual([key, bundle?.[key]])
+  }
+})
+
+test('a notification before the last phase is skipped', () => {
+  const [fixture] = fixtureBodies('jenkins-notification-of-each-phase')
+  expect(fixture?.bodies.map((body) => tryRead(body))).toEqual([
+    'build.phase: must be FINALIZED, got "QUEUED"',
+    'build.phase: must be FINALIZED, got "STARTED"',
+    'build.phase: must be FINALIZED, got "COMPLETED"',
+    'failed',
+  ])
+})
+
+function tryRead(body: unknown): string {
+  try {
+    return readRecord(body).status
+  } catch (error) {
+    return String((error as Error).message)
+  }
+}
+
 test('two jobs with one number are two runs', () => {
   const [fixture] = fixtureBodies('jenkins-two-jobs-with-one-number')
   expect(fixture?.bodies.map((body) => readRecord(body).id)).toEqual(['clay#21', 'glaze#21'])
@@ -84,6 +121,8 @@ test('two jobs with one number are two runs', () => {
 test.each([
   [{ build: { number: 3, result: 'SUCCESS' }, stages: null }, /^build\.url: must be the URL/],
   [{ build: { url: 'https://ci.example.com/job/x/3/' }, stages: null }, /^build\.number: must be/],
+  [{ build: { number: 3, fullDisplayName: 'x » main 1.2.0' }, stages: null }, /^build\.url: must be the URL/],
+  [{ name: 'x', url: 'job/x/', build: { number: 3, phase: 'FINALIZED' } }, /^build\.full_url: must be the URL/],
 ])('refuses a build without an identity', (body, message) => {
   expect(() => readBody(body)).toThrow(message)
 })

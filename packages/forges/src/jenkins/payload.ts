@@ -28,8 +28,30 @@ export const bundlePayload = tablePayload({
     'builds[].started_at': 'startTimeMillis',
     'builds[].finished_at': 'durationMillis',
     'builds[].duration': 'durationMillis',
+    'builds[].failure_reason': 'status',
     'builds[].runner.description': 'execNode',
   },
   jobsPath: 'stages.stages',
   jobs: ({ stages }) => objectsById(stages, 'stages'),
+})
+
+export const notificationPayload = tablePayload({
+  kind: 'pipeline hook',
+  paths: {
+    'object_attributes.iid': 'build.number',
+    'object_attributes.name': 'build.full_url',
+    'object_attributes.status': 'build.status',
+    'object_attributes.ref': 'build.scm.branch',
+    'object_attributes.tag': 'build.scm.branch',
+    'object_attributes.sha': 'build.scm.commit',
+    'object_attributes.finished_at': 'build.timestamp',
+    'object_attributes.duration': 'build.duration',
+    'object_attributes.url': 'build.full_url',
+    'commit.id': 'build.scm.commit',
+    'project.name': 'build.scm.url',
+    'project.web_url': 'build.scm.url',
+    'project.path_with_namespace': 'build.scm.url',
+  },
+  jobsPath: 'stages',
+  jobs: () => new Map(),
 })

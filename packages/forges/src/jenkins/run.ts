@@ -20,7 +20,7 @@ import { jenkinsFailureReason, jenkinsStatus } from './status-words.ts'
 
 const NS_PER_MS = 1_000_000n
 /** The status of a stage or a build without a word for it. */
-const UNKNOWN = 'unknown'
+export const UNKNOWN = 'unknown'
 
 /** Reads `{ build, stages }`: the build of the API, and its stage view. A build of a freestyle job has no stages. */
 export function readBundle(bundle: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
@@ -40,7 +40,7 @@ function readRun(
   const number = id(build, 'number') ?? refuse(build, 'number', 'must be the number of the build')
   const webUrl = url(build, 'url')
   const place = readBuildPlace(webUrl)
-  const names = place?.names ?? namesInTitle(text(build, 'fullDisplayName'))
+  const names = place?.names ?? namesInTitle(text(build, 'fullDisplayName'), number)
   if (names === undefined) refuse(build, 'url', 'must be the URL of the build, which names its job')
   const { project, ...facts } = readActions(build, names)
   const createdAtNs = unixMilliseconds(build, 'timestamp')
@@ -67,9 +67,11 @@ function readRun(
   }
 }
 
-/** Reads the names in `team » app » main #14`, for builds without a URL. */
-const namesInTitle = (title: string | undefined): readonly string[] | undefined =>
-  title?.replace(/ #\d+$/, '').split(' » ')
+/** Reads the names in `team » app » main #14`, for builds without a URL. A build may have another title, which names no job. */
+function namesInTitle(title: string | undefined, number: bigint): readonly string[] | undefined {
+  const end = ` #${number}`
+  return title?.endsWith(end) ? title.slice(0, -end.length).split(' » ') : undefined
+}
 
 /** Returns the word for the state of a build, which has no result while it runs. */
 function stateWord(build: Fields, view: Fields | undefined): string | undefined {
@@ -79,7 +81,7 @@ function stateWord(build: Fields, view: Fields | undefined): string | undefined 
 }
 
 /** Reads a number of milliseconds, 0 or above. */
-function millis(fields: Fields, key: string): number | undefined {
+export function millis(fields: Fields, key: string): number | undefined {
   const value = fields.values[key]
   return typeof value === 'number' && value >= 0 && Number.isSafeInteger(Math.round(value))
     ? Math.round(value)

@@ -27,6 +27,7 @@ export const pipelinePayload = tablePayload({
     'builds[].started_at': 'started',
     'builds[].finished_at': 'finished',
     'builds[].duration': 'finished',
+    'builds[].failure_reason': 'state',
     'builds[].runner.id': 'agent_id',
   },
   jobsPath: 'workflows',

@@ -16,7 +16,7 @@ import { woodpeckerFailureReason, woodpeckerStatus } from './status-words.ts'
 /** Reads a pipeline of the REST API with its workflows. It names neither its server nor its repository. */
 export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const word = requiredText(pipeline, 'status')
-  const parent = id(withoutZero(pipeline, 'parent'), 'parent')
+  const restartedId = readRestartedId(pipeline)
   const createdAtNs = unixSeconds(pipeline, 'created')
   const startedAtNs = unixSeconds(pipeline, 'started')
   const sha = text(pipeline, 'commit')
@@ -27,7 +27,7 @@ export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined)
     ...readRef(pipeline),
     forge: 'woodpecker',
     id: requiredId(pipeline, 'id'),
-    previousAttempt: parent === undefined ? undefined : { runId: parent },
+    previousAttempt: restartedId === undefined ? undefined : { runId: restartedId },
     iid: id(pipeline, 'number'),
     status: woodpeckerStatus(word),
     sha,
@@ -52,6 +52,18 @@ export function readPipeline(pipeline: Fields, receivedAtNs: bigint | undefined)
 /** Returns the fields without one that is 0, which means that there is none. */
 const withoutZero = (fields: Fields, key: string): Fields =>
   fields.values[key] === 0 ? { ...fields, values: { ...fields.values, [key]: undefined } } : fields
+
+/**
+ * Reads the id of the pipeline that this one restarts. `parent` is an id before version 3, and a number since. A number is below that of this
+ * pipeline, and is an id only where both are equal: on a server with one repository. A deployment names the pipeline that it deploys.
+ */
+function readRestartedId(pipeline: Fields): bigint | undefined {
+  const parent = id(withoutZero(pipeline, 'parent'), 'parent')
+  const [ownId, number] = [id(pipeline, 'id'), id(pipeline, 'number')]
+  if (parent === undefined || ownId === undefined || number === undefined) return undefined
+  if (text(pipeline, 'event') === 'deployment') return undefined
+  return parent >= number || ownId === number ? parent : undefined
+}
 
 /** Returns the ref. The `branch` of a pull request is its target; its own branch comes first in `refspec`. */
 function readRef(pipeline: Fields): Pick<PipelineRecord, 'ref' | 'tag'> {

@@ -30,6 +30,17 @@ test('a restart is linked to the pipeline before it', () => {
   expect(second?.previousAttempt).toEqual({ runId: first?.id })
 })
 
+test.each([
+  ['an id of a pipeline before version 3', { id: 806, number: 106, parent: 805 }, 805n],
+  ['a number since version 3, of which the id is unknown', { id: 806, number: 106, parent: 105 }, undefined],
+  ['both on a server with one repository', { id: 106, number: 106, parent: 105 }, 105n],
+  ['the deployed pipeline', { id: 806, number: 106, parent: 805, event: 'deployment' }, undefined],
+])('the parent is %s', (_, members, runId) => {
+  const [fixture] = fixtureBodies('woodpecker-push-of-version-3')
+  const { previousAttempt } = readRecord({ ...fixture?.bodies[0], ...members })
+  expect(previousAttempt?.runId).toBe(runId)
+})
+
 test('a pull request has its own branch, and the target as base', () => {
   expect(lastRecord('woodpecker-failed-pull-request')).toMatchObject({
     status: 'failed',
