@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from './body/fields.ts'
 import { fixtureBodies, readBody } from './forge-fixtures.harness.ts'
 import type { Input } from './read-input.ts'
-import type { PipelineRecord } from './record/pipeline-record.ts'
+import type { JobRecord, PipelineRecord } from './record/pipeline-record.ts'
 import { OtherHookError } from './record/record-error.ts'
 
 /** The path of the list of jobs in the bodies of each forge. */
@@ -126,6 +126,8 @@ const pairs: readonly { readonly forge: string; readonly hook: JsonObject; reado
   buildkitePair(),
   azurePair(),
   dronePair(),
+  ...githubPairs(),
+  forgejoPair(),
 ]
 
 test.each(pairs)('$forge: a hook and the API tell the same of a run', ({ hook, rest }) => {
@@ -145,6 +147,73 @@ function bodyOf(name: string): JsonObject {
   if (body === undefined) throw new Error(`no fixture ${name}`)
   return body
 }
+
+function githubPairs() {
+  return ['github-push-run', 'github-two-attempts', 'github-merge-queue', 'github-release-of-a-tag'].flatMap((name) => {
+    const rest = fixtureBodies(`${name}.json`)[0]?.bodies.at(-1)
+    const run = rest?.run
+    if (rest === undefined || !isObject(run)) return []
+    const { repository, actor: sender } = run
+    return [{ forge: 'github', rest, hook: { action: 'completed', workflow_run: run, repository, sender } }]
+  })
+}
+
+function forgejoPair() {
+  const rest = bodyOf('forgejo-bundle-with-steps')
+  return { forge: 'forgejo', rest, hook: { action: 'failure', run: rest.run, prior_status: 'running' } }
+}
+
+/** The jobs in the answer of an API, each with the hook about it. */
+const jobPairs: readonly {
+  readonly forge: string
+  readonly rest: JsonObject
+  readonly hook: (job: JsonObject) => JsonObject
+}[] = [
+  {
+    forge: 'github',
+    rest: bodyOf('github-push-run'),
+    hook: (job) => ({
+      action: 'completed',
+      workflow_job: job,
+      repository: (bodyOf('github-push-run').run as JsonObject).repository,
+      sender: {},
+    }),
+  },
+  {
+    forge: 'circleci',
+    rest: bodyOf('circleci-rest-bundle'),
+    hook: (job) => {
+      const { workflow, pipeline } = bodyOf('circleci-rest-bundle')
+      return { type: 'job-completed', id: 'h', webhook: {}, job, workflow, pipeline }
+    },
+  },
+  {
+    forge: 'buildkite',
+    rest: bodyOf('buildkite-build-of-the-api'),
+    hook: (job) => {
+      const { jobs, pipeline, ...build } = bodyOf('buildkite-build-of-the-api')
+      return { event: 'job.finished', job, build, pipeline, sender: {} }
+    },
+  },
+]
+
+test.each(jobPairs)('$forge: a hook and the API tell the same of a job', ({ rest, hook }) => {
+  const listed = (rest.jobs as readonly JsonObject[]).filter(({ type }) => type !== 'waiter')
+  const record = readBody(rest)
+  const jobs = listed.map((job) => {
+    const input = readBody(hook(job))
+    return input.kind === 'job' ? input.event.job : undefined
+  })
+  expect(record.kind === 'pipeline' && record.record.jobs.toSorted(byId)).toMatchObject(
+    jobs.flatMap((job) => (job === undefined ? [] : [withoutUrl(job)])).toSorted(byId),
+  )
+})
+
+const byId = (one: { readonly id: unknown }, other: { readonly id: unknown }): number =>
+  String(one.id) < String(other.id) ? -1 : 1
+
+/** Hooks of CircleCI have the URL of the workflow, and REST has none. */
+const withoutUrl = ({ url: _, ...job }: JobRecord) => job
 
 function circleciPair() {
   const rest = bodyOf('circleci-rest-bundle')

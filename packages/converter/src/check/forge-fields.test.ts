@@ -1,72 +1,23 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import {
-  capturedBody,
-  type ForgeName,
-  forgeNames,
-  isObject,
-  type JsonObject,
-  type Payload,
-  type PipelineRecord,
-  parseLossless,
-  RecordError,
-  readInput,
-  readPayload,
-} from '@penstock/forges'
+import { forgeNames, type Payload, type PipelineRecord } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
 import { jobAttributes } from '../attributes/job-attributes.ts'
 import { pipelineAttributes } from '../attributes/pipeline-attributes.ts'
 import { createPlan } from '../attributes/plan.ts'
 import { resourceAttributes } from '../attributes/resource-attributes.ts'
-import { resolveOptions } from '../base/options.ts'
+import { optionsFor, type RunBody, runBodies } from '../forge-bodies.harness.ts'
 import { jobRun, pipelineRun } from '../run/run.ts'
 import { checkRecord } from './check-record.ts'
 
-/** A body that is read as a run. */
-interface RunBody {
-  readonly name: string
-  readonly record: PipelineRecord
-  readonly payload: Payload
-}
-
-const fixtures = join(import.meta.dirname, '../../../../fixtures')
-const options = resolveOptions({ extraAttributes: true })
-/** Some payloads name neither their server nor their repository. */
-const namingOptions = { ...options, instanceId: 'ci.example.com', project: 'kiln-works/wheel' }
-const optionsFor = ({ unnamed }: PipelineRecord) => (unnamed === undefined ? options : namingOptions)
 /** GitLab's payloads and records of our own format have all fields. */
 const forgesWithTables = forgeNames.filter((forge) => forge !== 'gitlab' && forge !== 'penstock')
 
-const bodiesByForge = new Map<ForgeName, RunBody[]>()
-for (const folder of ['pipelines', 'unnamed']) {
-  for (const file of readdirSync(join(fixtures, folder))) {
-    const forge = forgesWithTables.find((name) => file.startsWith(`${name}-`))
-    if (forge === undefined) continue
-    const value = parseLossless(readFileSync(join(fixtures, folder, file), 'utf8'))
-    const bodies = (Array.isArray(value) ? value : [value]).flatMap((given) => readRun(file, given))
-    bodiesByForge.set(forge, [...(bodiesByForge.get(forge) ?? []), ...bodies])
-  }
-}
-
-function readRun(name: string, given: JsonObject): RunBody[] {
-  const captured = capturedBody(given)
-  const body = typeof captured === 'string' ? parseLossless(captured) : (captured ?? given)
-  try {
-    const input = readInput(body, { receivedAtNs: 1n })
-    return input.kind === 'pipeline' && isObject(body)
-      ? [{ name, record: input.record, payload: readPayload(body) }]
-      : []
-  } catch (error) {
-    if (error instanceof RecordError) return []
-    throw error
-  }
-}
+const allBodies = runBodies()
 
 const isUnknown = (payload: Payload, field: string): boolean =>
   payload.emptyField(field)?.is === 'not part of the forge’s payloads'
 
 /** Returns the rows that name their fields, and whether they have a value in a run. Those of jobs have one if a job has one. */
-function rowsWithValues({ record }: RunBody) {
+function rowsWithValues({ record }: Pick<RunBody, 'record'>) {
   const run = pipelineRun(record, createPlan(optionsFor(record)))
   const jobs = record.jobs.map((job) => jobRun(job, run))
   const isValue = (value: unknown) =>
@@ -93,7 +44,7 @@ const textIds = ({ user, upstream }: PipelineRecord): string[] => [
 ]
 
 describe.each(forgesWithTables)('%s', (forge) => {
-  const bodies = bodiesByForge.get(forge) ?? []
+  const bodies = allBodies.filter(({ record }) => record.forge === forge)
 
   test('an attribute with a value has a field in the table of the forge', () => {
     const found = bodies.flatMap((body) =>
@@ -122,9 +73,7 @@ describe.each(forgesWithTables)('%s', (forge) => {
       const { gaps } = checkRecord(record, payload, optionsFor(record), 1n)
       for (const { names, reason } of gaps)
         expect([name, names, reason]).toEqual([name, names, expect.stringMatching(/\w/)])
-      const absent = rowsWithValues({ name, record, payload }).filter(({ needs }) =>
-        needs.every((field) => isUnknown(payload, field)),
-      )
+      const absent = rowsWithValues({ record }).filter(({ needs }) => needs.every((field) => isUnknown(payload, field)))
       for (const { keys } of absent) {
         const gap = gaps.find(({ names }) => names.join() === keys.join())
         if (gap !== undefined) expect(gap.reason).toContain('is not part of the forge’s payloads')
