@@ -1,3 +1,17 @@
+export type {
+  AnnouncedRun,
+  ApiAnswer,
+  ApiMemory,
+  ApiRequest,
+  Ask,
+  ForgeApi,
+  ListedRun,
+  RateLimitHeaders,
+  RunAnswer,
+  RunPage,
+  RunQuery,
+  RunReference,
+} from './api/rest-api.ts'
 export { parseDate } from './body/date.ts'
 export { isObject, type JsonObject } from './body/fields.ts'
 export { parseLossless } from './body/lossless-json.ts'
@@ -6,6 +20,7 @@ export { capturedBody } from './forge/foreign-bodies.ts'
 export type { Forge } from './forge/forge.ts'
 export { type SignatureForm, validateHmac } from './forge/hmac-signature.ts'
 export type { CredentialRefusal, Credentials, HookHeaders, HookRules } from './forge/hook-rules.ts'
+
 export type { RestApi } from './forge/rest-api.ts'
 export { type ForgeName, forgeNames, forges } from './forges.ts'
 export { rootVariable, validateId } from './gitlab/ci-variables.ts'

@@ -4,6 +4,7 @@ import type { Forge } from '../forge/forge.ts'
 import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { bundlePayload, hookPayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBuildHook, readBundle } from './run.ts'
 
 const bundle = '{ build, timeline }'
@@ -44,5 +45,6 @@ export const azure = {
       ? new OtherHookError('eventType', quoted(String(values.eventType)), EVENT)
       : undefined,
   hooks: hookRules,
+  api,
   variableMembers: ['parameters', 'templateParameters'],
 } as const satisfies Forge

@@ -5,6 +5,7 @@ import type { Forge } from '../forge/forge.ts'
 import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { bundlePayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBundle } from './run.ts'
 
 const bundle = '{ pipeline, steps }'
@@ -40,4 +41,5 @@ export const bitbucket = {
       ? new OtherHookError('', hookObjects.find((name) => isObject(values[name])) ?? 'another hook', bundle)
       : undefined,
   hooks: hookRules,
+  api,
 } as const satisfies Forge

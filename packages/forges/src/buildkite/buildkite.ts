@@ -4,6 +4,7 @@ import type { Forge } from '../forge/forge.ts'
 import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { buildPayload, hookPayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBuild, readBuildHook, readJobHook } from './run.ts'
 
 /** Returns whether a body is a build of the REST API, which lists its jobs in some answers only. */
@@ -43,5 +44,6 @@ export const buildkite = {
       ? new OtherHookError('event', quoted(event), 'build.finished or job.finished')
       : undefined,
   hooks: hookRules,
+  api,
   variableMembers: ['env', 'meta_data'],
 } as const satisfies Forge

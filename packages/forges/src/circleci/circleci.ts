@@ -6,6 +6,7 @@ import type { Forge } from '../forge/forge.ts'
 import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { bundlePayload, hookPayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBundle, readJobHook, readWorkflowHook } from './run.ts'
 
 const bundle = '{ pipeline, workflow, jobs }'
@@ -48,4 +49,5 @@ export const circleci = {
       ? new OtherHookError('type', quoted(values.type), 'workflow-completed or job-completed')
       : undefined,
   hooks: hookRules,
+  api,
 } as const satisfies Forge

@@ -4,6 +4,7 @@ import type { Forge } from '../forge/forge.ts'
 import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { buildPayload, hookPayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBuild, readHook } from './run.ts'
 
 const isHook = (values: JsonObject): boolean => isWord(values.action) && isObject(values.repo)
@@ -40,5 +41,6 @@ export const drone = {
       ? new OtherHookError('action', quoted(String(values.action)), 'an action of a build')
       : undefined,
   hooks: hookRules,
+  api,
   variableMembers: ['params'],
 } as const satisfies Forge

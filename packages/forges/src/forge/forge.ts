@@ -1,3 +1,4 @@
+import type { ForgeApi } from '../api/rest-api.ts'
 import type { Fields, JsonObject } from '../body/fields.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { Payload } from '../record/payload.ts'
@@ -22,6 +23,8 @@ export interface Forge {
   /** The members of bodies with the variables or parameters of a run. They may be secrets, so they are not stored. Default: `variables`. */
   readonly variableMembers?: readonly string[]
   /** Present if pipelines of the past can be listed. */
+  readonly api?: ForgeApi
+  /** How backfills list pipelines. */
   readonly restApi?: RestApi
   /**
    * Reads the variables of a running job's environment.

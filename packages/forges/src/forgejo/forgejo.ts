@@ -5,6 +5,7 @@ import { hasAny } from '../body/shape.ts'
 import { actionsPart } from '../forge/foreign-bodies.ts'
 import type { Forge } from '../forge/forge.ts'
 import { hookRules } from './hook-rules.ts'
+import { api } from './rest-api.ts'
 import { readJobs, readRun } from './run.ts'
 
 const isRun = (run: unknown): boolean => isObject(run) && isForgejoRun(run)
@@ -51,4 +52,5 @@ export const forgejo = {
   ],
   otherHook: () => undefined,
   hooks: hookRules,
+  api,
 } as const satisfies Forge

@@ -6,6 +6,7 @@ import type { Fields } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
 import type { JobRecord } from '../record/pipeline-record.ts'
 import { hookRules } from './hook-rules.ts'
+import { api } from './rest-api.ts'
 import { readRun } from './run.ts'
 
 /**
@@ -27,5 +28,6 @@ export const gitea = {
   nearMisses: [],
   otherHook: () => undefined,
   hooks: hookRules,
+  api,
   readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

@@ -7,6 +7,7 @@ import type { Forge } from '../forge/forge.ts'
 import type { EnvironmentRecord } from '../record/pipeline-record.ts'
 import { hookRules } from './hook-rules.ts'
 import { nearMisses } from './near-misses.ts'
+import { api } from './rest-api.ts'
 import { readRun } from './run.ts'
 
 /** Reads the environment that a job deploys to. Only hooks contain it, beside the job. */
@@ -28,5 +29,6 @@ export const github = {
   nearMisses,
   otherHook,
   hooks: hookRules,
+  api,
   readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

@@ -3,7 +3,7 @@ import { bundle, otherHook, readableBodies } from './bodies.ts'
 import { readRunningJob } from './ci-variables.ts'
 import { hookRules } from './hook-rules.ts'
 import { nearMisses } from './near-misses.ts'
-import { restApi } from './rest-api.ts'
+import { api, restApi } from './rest-api.ts'
 import { isRestJob } from './rest-jobs.ts'
 
 export const gitlab = {
@@ -16,6 +16,7 @@ export const gitlab = {
       : undefined,
   otherHook,
   hooks: hookRules,
+  api,
   restApi,
   readRunningJob,
 } as const satisfies Forge

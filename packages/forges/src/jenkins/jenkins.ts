@@ -7,6 +7,7 @@ import { OtherHookError } from '../record/record-error.ts'
 import { hookRules } from './hook-rules.ts'
 import { readNotification } from './notification.ts'
 import { bundlePayload, notificationPayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readBundle } from './run.ts'
 
 const bundle = '{ build, stages }'
@@ -49,5 +50,6 @@ export const jenkins = {
       : new OtherHookError('build.phase', quoted(phase), LAST_PHASE)
   },
   hooks: hookRules,
+  api,
   variableMembers: ['parameters'],
 } as const satisfies Forge

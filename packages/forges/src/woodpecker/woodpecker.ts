@@ -3,6 +3,7 @@ import { has } from '../body/shape.ts'
 import { bearerRules } from '../forge/bearer-token.ts'
 import type { Forge } from '../forge/forge.ts'
 import { pipelinePayload } from './payload.ts'
+import { api } from './rest-api.ts'
 import { readPipeline } from './run.ts'
 
 const isPipeline = (values: JsonObject): boolean => has(values, 'id', 'number', 'status', 'event', 'commit', 'parent')
@@ -27,4 +28,5 @@ export const woodpecker = {
   ],
   otherHook: () => undefined,
   hooks: bearerRules,
+  api,
 } as const satisfies Forge
