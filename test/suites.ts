@@ -100,7 +100,8 @@ const conditions: Readonly<Record<Suite, { readonly maxWorkers: number; readonly
   unit: { maxWorkers: sideBySide, isolate: false },
   areas: { maxWorkers: sideBySide, isolate: false },
   integration: { maxWorkers: sideBySide, isolate: false },
-  tools: { maxWorkers: sideBySide, isolate: true },
+  // They wait for other programs more than they compute.
+  tools: { maxWorkers: sideBySide + 1, isolate: true },
   alone: { maxWorkers: 1, isolate: true },
 }
 
