@@ -31,6 +31,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/delta-to-cumulative.test.ts', 'tools', 'the collector'],
   ['test/contract/failure.test.ts', 'tools', 'the collector'],
   ['test/contract/forward-auth-nginx.test.ts', 'tools', 'nginx'],
+  ['test/contract/forge-types.test.ts', 'tools', 'Go'],
   ['test/contract/gateway-grpc.test.ts', 'tools', 'the collector'],
   ['test/contract/github-receiver/', 'tools', 'the collector'],
   ['test/contract/gitlab-receiver.test.ts', 'tools', 'the collector'],

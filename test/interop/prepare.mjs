@@ -2,7 +2,8 @@
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
  * for Python, python-gitlab and the library of Standard Webhooks, one with schemathesis, a small Go program with the SDK for
- * Go, one that calls client-go, h2spec, and the programs that use the core's API (test/interop/programs). Prints their paths as
+ * Go, one that calls client-go, one with the types of clients of other forges, h2spec, and the programs that use the core's API
+ * (test/interop/programs). Prints their paths as
  * a line of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
@@ -36,6 +37,7 @@ const glabHome = join(cacheRoot, `glab-${glabVersion}`)
 const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
 const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go', 'main.go', 'calls.go'))}`, 'interop')
 const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go', 'main.go', 'webhooks.go'))}`, 'client')
+const forgeTypes = join(cacheRoot, `forge-types-${hashOf(sourcesIn('forge-types', 'main.go'))}`, 'forge-types')
 const h2spec = join(cacheRoot, `h2spec-${hashOf(sourcesIn('h2spec'))}`, 'h2spec')
 const paths = {
   python: pythonIn(pythonHome),
@@ -44,6 +46,7 @@ const paths = {
   schemathesisIsComplete: completeIn(schemathesisHome),
   go,
   goClient,
+  forgeTypes,
   h2spec,
   glab: join(glabHome, 'usr', 'bin', 'glab'),
   ansible: join(ansibleHome, 'bin'),
@@ -71,6 +74,7 @@ function makeAll() {
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
     makeGo(go, 'go', 'the exporters in Go'),
     makeGo(goClient, 'client-go', 'a program that calls client-go'),
+    makeGo(forgeTypes, 'forge-types', 'the types of clients of other forges'),
     makeGo(h2spec, 'h2spec', 'h2spec', 'github.com/summerwind/h2spec/cmd/h2spec'),
     makePython(gitlabformHome, gitlabformRequirements, 'gitlabform and gitlabber'),
     makePython(ansibleHome, ansibleRequirements, 'ansible') ??
