@@ -129,6 +129,24 @@ test.each([
   await untilEmpty()
 })
 
+const disposition = 'Content-Disposition: form-data; name='
+test.each([
+  ['a field with an unknown character set', `${disposition}"a"\r\nContent-Type: text/plain; charset=none\r\n\r\n1`],
+  ['a field that is not UTF-8', `${disposition}"a"\r\n\r\n\xff`],
+  ['a name of a field that is not UTF-8', `${disposition}"\xff"\r\n\r\n1`],
+  ['a name of a file that is not UTF-8', `${disposition}"\xff"; filename="a"\r\n\r\n1`],
+  ['a file name that is not UTF-8', `${disposition}"a"; filename="\xff"\r\n\r\n1`],
+])('%s is malformed', async (_, part) => {
+  const url = await serve(() => 'handled')
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+    body: Buffer.from(`--x\r\n${part}\r\n--x--\r\n`, 'latin1'),
+  })
+  expect(await reply.text()).toMatch(/not UTF-8|unknown character set/)
+  await untilEmpty()
+})
+
 /** Begins an upload without its length, and returns the functions that continue it. */
 function begin(url: string) {
   const outgoing = request(url, { method: 'POST', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })

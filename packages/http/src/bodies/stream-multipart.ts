@@ -66,12 +66,13 @@ class MultipartStream {
     const parser = multipartParser(contentType, { fileLimitBytes, fieldLimitBytes: limitBytes })
     await new Promise<void>((resolve, reject) => {
       const malformed = (why: string) => reject(new MalformedForm(why))
-      parser.on('field', (name: string | undefined, value, { nameTruncated, valueTruncated }) => {
-        this.#fieldBytes += value.length
+      parser.on('field', (name: string | undefined, value: string | undefined, { nameTruncated, valueTruncated }) => {
+        this.#fieldBytes += value?.length ?? 0
         if (valueTruncated || this.#fieldBytes > limitBytes) reject(tooLarge(limitBytes))
         else if (nameTruncated) malformed('a name is too long')
         else if (name === undefined) malformed('a field has no name')
-        else this.#entries.push([fromLatin1(name), fromLatin1(value)])
+        else if (value === undefined) malformed('a field has an unknown character set')
+        else this.#entries.push([name, value])
       })
       parser.on('file', (name: string | undefined, stream, { filename, mimeType }) => {
         // A file may end too early before anything reads it; `#write` reports that.
@@ -81,10 +82,10 @@ class MultipartStream {
           return malformed('a file has no name')
         }
         // Reserves the position now, because the file may end after later parts have begun.
-        const at = this.#entries.push([fromLatin1(name), '']) - 1
+        const at = this.#entries.push([name, '']) - 1
         const write = this.#write(stream).then((file) => {
           const fileName = fromLatin1(filename ?? '')
-          this.#entries[at] = [fromLatin1(name), storedFile({ fileName, contentType: mimeType, ...file })]
+          this.#entries[at] = [name, storedFile({ fileName, contentType: mimeType, ...file })]
         })
         this.#writes.push(write)
         write.catch(reject)
@@ -101,7 +102,11 @@ class MultipartStream {
       throw error
     })
     await Promise.all(this.#writes)
-    return this.#entries
+    // Not in the handlers above: what they throw would end the process.
+    return this.#entries.map(([name, value]) => [
+      fromLatin1(name),
+      typeof value === 'string' ? fromLatin1(value) : value,
+    ])
   }
 
   async dispose(): Promise<void> {
