@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
-import { caseFile } from '../fixtures.ts'
+import { caseFile, fixtures } from '../fixtures.ts'
 
 const githubJob = {
   GITHUB_RUN_ID: '18400000101',
@@ -30,6 +32,7 @@ interface Span {
   readonly name: string
   readonly traceId: string
   readonly spanId: string
+  readonly parentSpanId?: string
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[]
 }
 
@@ -48,6 +51,13 @@ async function traceContext(env: Record<string, string>, flags: readonly string[
   return JSON.parse(run.stdout)
 }
 
+/** Returns the values that the attributes of a trace context have in the export. */
+function exportedAs(context: { resource_attributes: object }, lists: readonly (Span['attributes'] | undefined)[]) {
+  const known = lists.flatMap((list) => list ?? [])
+  const exportedValue = (key: string) => known.find((each) => each.key === key)?.value.stringValue
+  return Object.fromEntries(Object.keys(context.resource_attributes).map((key) => [key, exportedValue(key)]))
+}
+
 describe('a job computes the ids of the export', () => {
   test.each([
     ['github-push-run', 'github', githubJob, ['--job-id', '52100000102'], 'job: test'],
@@ -62,11 +72,38 @@ describe('a job computes the ids of the export', () => {
     expect(context).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId })
     const runSpan = spans.filter(({ traceId, name }) => traceId === span?.traceId && name === 'RUN CI').at(-1)
     expect(context.pipeline_span_id).toBe(runSpan?.spanId)
-    const known = [...resource, ...(runSpan?.attributes ?? []), ...(span?.attributes ?? [])]
-    const exportedValue = (key: string) => known.find((each) => each.key === key)?.value.stringValue
-    for (const [key, value] of Object.entries(context.resource_attributes)) {
-      expect([key, exportedValue(key)]).toEqual([key, value])
-    }
+    expect(exportedAs(context, [resource, runSpan?.attributes, span?.attributes])).toEqual(context.resource_attributes)
+  })
+})
+
+/** The recorded jobs of a real Gitea, with the variables that its runner sets. */
+const recordedJobs: readonly { readonly job_id: number; readonly variables: Record<string, string> }[] = JSON.parse(
+  readFileSync(join(fixtures, 'webhooks/gitea-1-26-jobs.json'), 'utf8'),
+)
+/** The exports of each attempt of a run. */
+const casesOfRun: Readonly<Record<string, readonly string[]>> = {
+  1: ['gitea-1-26-failed-rest', 'gitea-1-26-rerun-rest'],
+  2: ['gitea-1-26-matrix-needs-and-skipped-job'],
+  3: ['gitea-1-26-tag-and-workflow-without-name'],
+  4: ['gitea-1-26-pull-request'],
+}
+
+test.each(recordedJobs)('a recorded job of Gitea computes the ids of the export: %#', async ({ job_id, variables }) => {
+  const attempts = await Promise.all((casesOfRun[variables.GITHUB_RUN_ID ?? ''] ?? []).map(exported))
+  const spans = attempts.flatMap((attempt) => attempt.spans)
+  const resource = attempts[0]?.resource
+  const flags = ['--forge', 'gitea']
+  const withoutId = await traceContext(variables, flags)
+  const run = spans.find(({ traceId, spanId }) => traceId === withoutId.trace_id && spanId === withoutId.span_id)
+  expect(run?.name).toMatch(/^RUN /)
+  // The server tells a job that first runs when its run is repeated that this is the first attempt.
+  if (variables.GITHUB_JOB === 'report') return
+  const withId = await traceContext(variables, [...flags, '--job-id', String(job_id)])
+  const job = spans.find(({ traceId, spanId }) => traceId === withId.trace_id && spanId === withId.span_id)
+  expect(exportedAs(withId, [resource, run?.attributes, job?.attributes])).toEqual(withId.resource_attributes)
+  expect(job).toMatchObject({
+    name: expect.stringContaining(`job: ${variables.GITHUB_JOB}`),
+    parentSpanId: run?.spanId,
   })
 })
 

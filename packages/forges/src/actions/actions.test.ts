@@ -5,6 +5,7 @@ import { fixtureBodies, lastRecord, readBody, readRecord } from '../forge-fixtur
 import { withJobEvents } from '../gitlab/job-events.ts'
 import type { JobEvent } from '../record/job-event.ts'
 import type { JobRecord } from '../record/pipeline-record.ts'
+import { withUncountedAttempt } from '../record/uncounted-attempts.ts'
 import { toOutcome } from './status-words.ts'
 
 const at = (time: string): bigint => BigInt(Date.parse(`2026-02-03T${time}Z`)) * 1_000_000n
@@ -223,12 +224,15 @@ describe('the forge of a body', () => {
 })
 
 /** Returns the hooks that the runs and the jobs of a bundle have been sent in. */
-function hooksOf({ run, jobs }: JsonObject): { readonly run: JsonObject; readonly jobs: readonly JsonObject[] } {
+function hooksOf({ run, jobs, workflow }: JsonObject): {
+  readonly run: JsonObject
+  readonly jobs: readonly JsonObject[]
+} {
   const repository = isObject(run) ? run.repository : undefined
   const pages = Array.isArray(jobs) ? jobs : [jobs]
   const listed = pages.flatMap((page) => (isObject(page) ? (page.jobs ?? page.workflow_jobs ?? page) : []))
   return {
-    run: { action: 'completed', workflow_run: run, repository, sender: {} },
+    run: { action: 'completed', workflow, workflow_run: run, repository, sender: {} },
     jobs: listed.map((job: unknown) => ({ action: 'completed', workflow_job: job, repository, sender: {} })),
   }
 }
@@ -240,16 +244,20 @@ const bundles = ['github-', 'gitea-']
 test.each(bundles)('%s: hooks say the same as REST', (_, body) => {
   const rest = readRecord(body)
   const hooks = hooksOf(body)
-  const { jobs: none, jobsUnknown, ...run } = readRecord(hooks.run)
+  // Hooks of Gitea 1.26 do not count the attempts of runs, which are found by the times of its jobs.
+  const isFound = rest.attemptsUncounted && rest.attempt !== undefined
+  const record = isFound ? withUncountedAttempt(readRecord(hooks.run), rest.attempt ?? 1) : readRecord(hooks.run)
+  const { jobs: none, jobsUnknown, ...run } = record
   expect({ none, jobsUnknown }).toEqual({ none: [], jobsUnknown: true })
   expect(rest).toMatchObject(run)
   const events = new Map(hooks.jobs.map(readEvent).map((event) => [event.jobId, event]))
   for (const job of rest.jobs) {
-    expect(events.get(job.id)).toMatchObject({ pipelineId: rest.id, project: rest.project, job })
+    const hooked = isFound ? { id: job.id, name: job.name } : job
+    expect(events.get(job.id)).toMatchObject({ pipelineId: rest.id, project: rest.project, job: hooked })
   }
   if (rest.jobs.length === 0) return
   const hooked = rest.jobs.flatMap(({ id }) => events.get(id) ?? [])
-  const joined = withJobEvents(readRecord(hooks.run), hooked.toReversed())
+  const joined = withJobEvents(record, hooked.toReversed())
   expect({ ...joined, jobsUnreadable: rest.jobsUnreadable }).toEqual(rest)
 })
 

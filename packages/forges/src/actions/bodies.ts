@@ -1,10 +1,10 @@
 import { type Fields, type JsonObject, requiredId, requiredSection, section, warn } from '../body/fields.ts'
 import type { ReadableBody } from '../forge/forge.ts'
 import { sortJobs } from '../record/arrange-jobs.ts'
-import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
+import type { JobRecord, PipelineRecord, ProjectRecord } from '../record/pipeline-record.ts'
 import { toJobEvent } from '../record/to-job-event.ts'
+import { withListedAttempt } from '../record/uncounted-attempts.ts'
 import { listJobs, selectAttempt } from './jobs.ts'
-import { readRepository } from './owners.ts'
 import { actionsJobPaths, bundlePayload, giteaPaths, githubJobPaths, githubPaths, runHookPayload } from './payload.ts'
 import { isBundle, isGitea, isHook } from './signatures.ts'
 
@@ -17,6 +17,8 @@ export interface ActionsReader {
   /** Reads a run. `owner` is the hook or the bundle that it is in. */
   readonly readRun: (run: Fields, owner: Fields) => RunFields
   readonly readJob: (job: Fields, owner: Fields) => JobRecord
+  /** Reads a repository, of which the web URL of a run or a job in it is known. */
+  readonly readRepository: (repository: Fields | undefined, runUrl: string | undefined) => ProjectRecord
 }
 
 /** A run without its jobs. */
@@ -38,7 +40,7 @@ function haveNoLaterJobs(fields: Fields, jobs: readonly JobRecord[], { attempt }
 }
 
 /** Returns the bodies of a forge. The hook of a run has no jobs; hooks of jobs add them. */
-export function actionsBodies({ forge, readRun, readJob }: ActionsReader): readonly ReadableBody[] {
+export function actionsBodies({ forge, readRun, readJob, readRepository }: ActionsReader): readonly ReadableBody[] {
   const [paths, jobPaths] = forge === 'github' ? [githubPaths, githubJobPaths] : [giteaPaths, actionsJobPaths]
   const isMine = (values: JsonObject): boolean => isGitea(values) === (forge === 'gitea')
   return [
@@ -61,10 +63,9 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
         const job = readJob(fields, hook)
         const pipelineId = requiredId(fields, 'run_id')
         const project = readRepository(section(hook, 'repository'), job.url)
-        return {
-          kind: 'job',
-          event: toJobEvent(job, { forge, pipelineId, runAttempt: job.attempt, project, receivedAtNs }),
-        }
+        const attemptsUncounted = forge === 'gitea' ? true : undefined
+        const run = { forge, pipelineId, runAttempt: job.attempt, attemptsUncounted, project, receivedAtNs } as const
+        return { kind: 'job', event: toJobEvent(job, run) }
       },
     },
     {
@@ -77,15 +78,9 @@ export function actionsBodies({ forge, readRun, readJob }: ActionsReader): reado
         const read = listed.jobs.map((job) => readJob(job, job))
         const isSameAttempt = haveNoLaterJobs(fields, read, run)
         const jobs = sortJobs(selectAttempt(read, run))
-        return {
-          kind: 'pipeline',
-          record: {
-            ...run,
-            jobs,
-            jobsUnreadable: listed.isComplete && isSameAttempt ? undefined : true,
-            receivedAtNs,
-          },
-        }
+        const jobsUnreadable = listed.isComplete && isSameAttempt ? undefined : true
+        const record: PipelineRecord = { ...run, jobs, jobsUnreadable, receivedAtNs }
+        return { kind: 'pipeline', record: run.attemptsUncounted ? withListedAttempt(record) : record }
       },
       payload: bundlePayload(paths, jobPaths),
     },

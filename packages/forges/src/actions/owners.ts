@@ -15,6 +15,15 @@ export function readRepository(repository: Fields | undefined, runUrl: string | 
   }
 }
 
+/**
+ * Reads a repository of Gitea. Its web URL is read from that of the run or the job, which always has the configured address of the
+ * server. That of the repository has the address of the request that caused the hook: a runner or a push may use another one.
+ */
+export function readGiteaRepository(repository: Fields | undefined, runUrl: string | undefined): ProjectRecord {
+  const project = readRepository(repository, runUrl)
+  return { ...project, webUrl: repositoryUrlIn(runUrl) ?? project.webUrl }
+}
+
 /** Returns the URL of the repository of a run or a job, such as `https://host/owner/name/actions/runs/7/job/9`. */
 function repositoryUrlIn(runUrl: string | undefined): string | undefined {
   const end = runUrl?.lastIndexOf('/actions/runs/') ?? -1

@@ -69,7 +69,7 @@ function readRun(
     // Gitea's variable has the file of the workflow, the hook has its name.
     name: forge === 'github' ? value('GITHUB_WORKFLOW') : undefined,
     event,
-    head_branch: value('GITHUB_HEAD_REF') ?? (isPullRequest ? undefined : value('GITHUB_REF_NAME')),
+    head_branch: isPullRequest ? pullRequestRef(forge, value) : (value('GITHUB_HEAD_REF') ?? value('GITHUB_REF_NAME')),
     head_sha: isPullRequest ? undefined : value('GITHUB_SHA'),
     html_url: `${webUrl}/actions/runs/${id}`,
     repository: {
@@ -80,6 +80,13 @@ function readRun(
     },
   }
   return read(bodyFields(run, newWarnings()), bodyFields({}, newWarnings()))
+}
+
+/** Returns the ref of a pull request as hooks have it: GitHub's name the branch, and Gitea's the ref of the pull request. */
+function pullRequestRef(forge: ActionsReader['forge'], value: (name: string) => string | undefined) {
+  if (forge === 'github') return value('GITHUB_HEAD_REF')
+  const ref = value('GITHUB_REF')
+  return ref?.startsWith('refs/pull/') ? ref : undefined
 }
 
 /** Returns a variable's value; `undefined` if it is missing or empty. */

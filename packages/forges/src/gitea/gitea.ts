@@ -1,5 +1,6 @@
 import { type ActionsReader, actionsBodies, bundle } from '../actions/bodies.ts'
 import { readJob } from '../actions/jobs.ts'
+import { readGiteaRepository } from '../actions/owners.ts'
 import { readWorkflowJob } from '../actions/running-job.ts'
 import { withoutCopiedStatus } from '../actions/steps.ts'
 import type { Fields } from '../body/fields.ts'
@@ -20,7 +21,12 @@ function readGiteaJob(fields: Fields): JobRecord {
   return isLater ? { ...job, steps, createdAtNs: undefined, queuedSeconds: undefined } : { ...job, steps }
 }
 
-const reader: ActionsReader = { forge: 'gitea', readRun, readJob: readGiteaJob }
+const reader: ActionsReader = {
+  forge: 'gitea',
+  readRun,
+  readJob: readGiteaJob,
+  readRepository: readGiteaRepository,
+}
 
 export const gitea = {
   expected: `a workflow_run or workflow_job hook or ${bundle} of Gitea`,

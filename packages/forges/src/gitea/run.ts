@@ -1,6 +1,6 @@
 import type { RunFields } from '../actions/bodies.ts'
 import { readPullRequest, toMergeRequest } from '../actions/merge-request.ts'
-import { readUser } from '../actions/owners.ts'
+import { readGiteaRepository, readUser } from '../actions/owners.ts'
 import { readSharedFields } from '../actions/run.ts'
 import { dateAfterEpoch, type Fields, section, text } from '../body/fields.ts'
 import { lastSegment } from '../body/url.ts'
@@ -15,6 +15,8 @@ export function readRun(run: Fields, owner: Fields): RunFields {
   return {
     ...shared,
     forge: 'gitea',
+    attemptsUncounted: attempt === undefined ? true : undefined,
+    project: readGiteaRepository(section(run, 'repository') ?? section(owner, 'repository'), shared.url),
     name: name ?? path.file,
     ref: ref ?? path.branch ?? path.tag ?? path.ref,
     tag: path.tag !== undefined ? true : path.branch === undefined ? undefined : false,

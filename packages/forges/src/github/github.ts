@@ -1,5 +1,6 @@
 import { type ActionsReader, actionsBodies, bundle } from '../actions/bodies.ts'
 import { readJob } from '../actions/jobs.ts'
+import { readRepository } from '../actions/owners.ts'
 import { readWorkflowJob } from '../actions/running-job.ts'
 import { otherHook } from '../actions/signatures.ts'
 import { type Fields, section, text } from '../body/fields.ts'
@@ -21,6 +22,7 @@ const reader: ActionsReader = {
   forge: 'github',
   readRun,
   readJob: (job, owner) => ({ ...readJob(job), environment: readEnvironment(owner) }),
+  readRepository,
 }
 
 export const github = {

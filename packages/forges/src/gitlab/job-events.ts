@@ -5,6 +5,7 @@ import type { JobRecord, PipelineRecord } from '../record/pipeline-record.ts'
 import { compareRunIds, type RunId } from '../record/run-id.ts'
 import { isFinished } from '../record/status.ts'
 import { toEventFields } from '../record/to-job-event.ts'
+import { withoutQueue } from '../record/uncounted-attempts.ts'
 import { jobUrl } from './web-url.ts'
 
 /** The fields of a job hook that complete the record of its pipeline. */
@@ -76,7 +77,8 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobEnrich
 /** Returns the record with the jobs of its job hooks. */
 function withHookedJobs(record: PipelineRecord, hooked: readonly JobRecord[]): PipelineRecord {
   const listed = new Set(record.jobs.map(({ id }) => id))
-  const added = hooked.filter(({ id }) => !listed.has(id))
+  const isLater = record.attemptsUncounted && record.attempt !== undefined
+  const added = hooked.filter(({ id }) => !listed.has(id)).map((job) => (isLater ? withoutQueue(job) : job))
   const jobs = withReplacedAttempts(sortJobs([...record.jobs, ...added]))
   return { ...record, jobs, jobsUnknown: undefined }
 }

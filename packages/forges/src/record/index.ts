@@ -9,4 +9,13 @@ export * from './roots.ts'
 export * from './run-id.ts'
 export * from './running-job.ts'
 export * from './status.ts'
+export {
+  attemptOfJob,
+  attemptOfRun,
+  type KnownAttempt,
+  type KnownAttempts,
+  type KnownJob,
+  MAX_UNCOUNTED_ATTEMPTS,
+  withUncountedAttempt,
+} from './uncounted-attempts.ts'
 export type { Warning, Warnings } from './warnings.ts'

@@ -19,6 +19,8 @@ export interface JobEvent {
   readonly pipelineId: RunId
   /** The attempt of the run that the job belongs to; absent if the forge does not count them. */
   readonly runAttempt?: number | undefined
+  /** Set if the forge may count the attempts of jobs only, so that `runAttempt` can be too low. */
+  readonly attemptsUncounted?: true | undefined
   /** The whole job, set for forges with run hooks that list no jobs. It is then a job of the record. */
   readonly job?: JobRecord | undefined
   readonly rootPipelineId: RunId | undefined

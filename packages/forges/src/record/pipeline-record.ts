@@ -15,6 +15,8 @@ export interface PipelineRecord {
   readonly attempt?: number | undefined
   /** Set if each attempt has a run id of its own. Its number is then no part of derived ids, because hooks do not contain it. */
   readonly attemptHasOwnId?: true | undefined
+  /** Set if the forge counts the attempts of jobs, but not those of the run, so that `attempt` is found by times. */
+  readonly attemptsUncounted?: true | undefined
   /** The attempt before this one. */
   readonly previousAttempt?: PreviousAttempt | undefined
   readonly iid: bigint | undefined

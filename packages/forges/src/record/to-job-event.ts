@@ -4,7 +4,7 @@ import { isFinished } from './status.ts'
 
 /** The run that the hook of a job names. */
 type JobRun = Pick<JobEvent, 'forge' | 'pipelineId' | 'project' | 'receivedAtNs'> &
-  Partial<Pick<JobEvent, 'runAttempt' | 'upstream'>>
+  Partial<Pick<JobEvent, 'runAttempt' | 'attemptsUncounted' | 'upstream'>>
 
 /** Returns the event of a job hook, for forges with run hooks that list no jobs. The job is then a job of the record. */
 export function toJobEvent(job: JobRecord, { upstream, ...run }: JobRun): JobEvent {
