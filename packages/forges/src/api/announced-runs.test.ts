@@ -75,6 +75,16 @@ test('the older page of a Bitbucket pipeline names its number, too', () => {
   expect(found?.reference).toEqual({ project: 'a/b', run: '42' })
 })
 
+test('a build of Jenkins that has not ended is not announced', () => {
+  const build = { full_url: 'https://ci.example.com/job/a/1/', number: 1, phase: 'COMPLETED' }
+  expect(apiOf('jenkins').findRun?.({ build })).toBeUndefined()
+})
+
+test('a pipeline of Bitbucket that is still running is not announced', () => {
+  const commit_status = { url: 'https://bitbucket.org/a/b/pipelines/results/42', state: 'INPROGRESS' }
+  expect(apiOf('bitbucket').findRun?.({ commit_status })).toBeUndefined()
+})
+
 test.each(['github', 'gitea', 'forgejo', 'circleci', 'buildkite', 'azure', 'bitbucket', 'drone', 'gitlab'] as const)(
   '%s: another hook announces no run',
   (forge) => expect(apiOf(forge).findRun?.({ ref: 'refs/heads/main' })).toBeUndefined(),

@@ -55,6 +55,8 @@ export const api: ForgeApi = {
     throw missingPart(stepsPath)
   },
   findRun: (hook) => {
+    // A pipeline that is still running has hooks, too.
+    if (memberText(hook, 'commit_status', 'state') === 'INPROGRESS') return undefined
     const url = memberText(hook, 'commit_status', 'url') ?? ''
     // Older hooks lead to a page of the repository, with the number after `#!/results/`.
     const found = /^(https?:\/\/[^/]+)\/([^/]+\/[^/]+)\/(?:addon\/)?pipelines\/(?:[^?]*\/)?results\/(\d+)/.exec(url)

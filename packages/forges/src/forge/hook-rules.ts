@@ -9,7 +9,7 @@ export interface HookRules {
    * @param serviceName replaces the name of the forge in the names of headers
    */
   readonly event: (headers: HookHeaders, serviceName: string) => string | undefined
-  /** The events that may contain a record. */
+  /** The events that may contain a record, or name a run. */
   readonly recordEvents: readonly string[]
   /** An event that is sent for records and for other things; bodies that are no records are then ignored. */
   readonly mixedEvent?: string

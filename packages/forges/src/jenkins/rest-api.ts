@@ -41,6 +41,7 @@ export const api: ForgeApi = {
     return { kind: 'bundle', bundle: { build, stages: view === undefined ? null : await withSteps(ask, path, view) } }
   },
   findRun: (hook) => {
+    if (memberText(hook, 'build', 'phase') !== 'FINALIZED') return undefined
     const url = memberText(hook, 'build', 'full_url')
     const run = memberText(hook, 'build', 'number')
     const place = readBuildPlace(url)
