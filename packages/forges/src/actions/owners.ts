@@ -1,5 +1,6 @@
 import { type Fields, id, section, text } from '../body/fields.ts'
 import { lastSegment, projectUrl, repositoryPath, url } from '../body/url.ts'
+import { userName } from '../body/user-name.ts'
 import type { ProjectRecord, UserRecord } from '../record/pipeline-record.ts'
 import { toUser } from '../record/run-origin.ts'
 
@@ -34,7 +35,7 @@ function repositoryUrlIn(runUrl: string | undefined): string | undefined {
 export function readUser(owner: Fields, keys: readonly string[]): UserRecord | undefined {
   for (const key of keys) {
     const user = section(owner, key)
-    const record = user && toUser(id(user, 'id'), text(user, 'login') ?? text(user, 'username'))
+    const record = user && toUser(id(user, 'id'), userName(user, 'login') ?? userName(user, 'username'))
     if (record !== undefined) return record
   }
   return undefined

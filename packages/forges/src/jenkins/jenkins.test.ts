@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { fixtureBodies, lastRecord, readBody, readRecord } from '../forge-fixtures.harness.ts'
+import { hookRules } from './hook-rules.ts'
 import { readBuildPlace } from './job-name.ts'
 
 test('a multibranch job has its branch in its name, encoded twice in the URL', () => {
@@ -112,6 +114,18 @@ function tryRead(body: unknown): string {
     return String((error as Error).message)
   }
 }
+
+test.each([
+  ['Bearer the-token', 'the-token', undefined],
+  [`Basic ${btoa('penstock:the-token')}`, 'penstock:the-token', undefined],
+  [`Basic ${btoa('penstock:other')}`, 'penstock:the-token', 'token_wrong'],
+  [undefined, 'the-token', 'token_missing'],
+])('a request with %s for the token %s', (authorization, token, refusal) => {
+  const tokenDigests = [createHash('sha256').update(token).digest()]
+  const credentials = { tokenDigests, secretTokens: [], signingKeys: [] }
+  const request = { headers: { authorization }, serviceName: 'svc', nowMs: 0 }
+  expect(hookRules.validateHeaders(credentials, request)).toBe(refusal)
+})
 
 test('two jobs with one number are two runs', () => {
   const [fixture] = fixtureBodies('jenkins-two-jobs-with-one-number')
