@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type CoreTables, insertProject, insertUser } from '@penstock/core'
 import { openDatabase } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
-import type { ExporterTables } from '@penstock/exporter'
+import { type ExporterTables, FETCH_QUEUE } from '@penstock/exporter'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../cli/temporary-directory.ts'
@@ -41,8 +41,11 @@ async function world() {
     PENSTOCK_OTLP_GRPC_LISTEN: free,
   }
   const run = (...args: readonly string[]) => penstock(args, { env })
+  const runWith = (sources: object, ...args: readonly string[]) =>
+    penstock(args, { env: { ...env, PENSTOCK_SOURCES: JSON.stringify(sources) } })
   await run('migrate')
-  const db = openDatabase<CoreTables & ExporterTables>(join(directory.path, 'core.db'))
+  const database = join(directory.path, 'core.db')
+  const db = openDatabase<CoreTables & ExporterTables>(database)
   await db.write(async (tx) => {
     const context = { db: tx, nowMs: enqueuedMs }
     const draft = { username: 'mira', name: 'Mira', email: 'mira@example.test', isAdministrator: false }
@@ -75,7 +78,7 @@ async function world() {
       .execute(),
   )
   await db.close()
-  return { run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
+  return { run, runWith, database, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
 
 test('list shows owner, pipeline, time and reason, of dead deliveries by default', async () => {
@@ -167,6 +170,31 @@ test('drop deletes open deliveries if requested: by id, or all of a source', asy
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(2)
   await cli.run('export-queue', 'replay', '1')
   expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 0, stderr: 'dropped 1\n' })
+})
+
+test('doctor reports a token that the forge refuses, and drop removes the runs that wait to be read', async () => {
+  await using cli = await world()
+  const db = openDatabase<CoreTables & ExporterTables>(cli.database)
+  await db.write(async (tx) => {
+    const queue = new DeliveryQueue(db, FETCH_QUEUE)
+    const fetch = { key: 'k', scope: 'source:forge', reference: '{}', received_at_ns: '0', enqueued_at_ms: enqueuedMs }
+    await tx.insertInto('export_run_fetches').values(fetch).execute()
+    await queue.enqueue(tx, [{ key: 'k', lane: 'source:forge', subject: 'k' }], enqueuedMs)
+    const refusal = { scope: 'source:forge', reason: '/repos/a/b: HTTP 401', since_ms: enqueuedMs }
+    await tx.insertInto('export_token_refusals').values(refusal).execute()
+  })
+  await db.close()
+  const source = { forge: 'github', secretToken: 'canary-secret', signals: ['traces'], apiToken: 'canary-api-token' }
+  const { exitCode, stdout } = await cli.runWith({ forge: source }, 'doctor')
+  expect(exitCode).toBe(1)
+  expect(stdout).toContain(
+    'WRONG runs of the source forge cannot be read from its forge since 2026-02-03T04:05:06.000Z: /repos/a/b: HTTP 401: replace its apiToken, ',
+  )
+  expect(stdout).not.toContain('canary')
+  expect(await cli.run('export-queue', 'drop', '--source', 'forge')).toMatchObject({
+    exitCode: 0,
+    stderr: 'deliveries dropped: 2\n',
+  })
 })
 
 test('doctor reports dead deliveries with the commands to list and replay them', async () => {

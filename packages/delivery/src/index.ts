@@ -23,6 +23,7 @@ export {
   type Retry,
   toOutcomeKind,
 } from './sending/outcome.ts'
+export { type RateLimit, type RateLimitHeaders, readRateLimit } from './sending/rate-limit.ts'
 export { nextAttemptAt, type RetryPolicy } from './sending/retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './sending/retry-after.ts'
 export {

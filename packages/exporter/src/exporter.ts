@@ -29,6 +29,7 @@ import { type PlannedExport, sendExports } from './sending/send-exports.ts'
 import { completeRecord } from './store/collecting-records.ts'
 import { destinationOfLane, readDeliveryKey, scopeOfKey } from './store/export-key.ts'
 import type { ExporterTables } from './store/export-tables.ts'
+import { FETCH_QUEUE } from './store/fetch-store.ts'
 import { RecordCache } from './store/record-cache.ts'
 import { EXPORT_QUEUE, type FoundRecord, findRecord } from './store/record-store.ts'
 import { Retention } from './store/retention.ts'
@@ -84,6 +85,7 @@ export class Exporter {
     this.intake = new RecordIntake({
       db,
       queue,
+      fetchQueue: new DeliveryQueue(deliveriesIn(db), FETCH_QUEUE),
       clock,
       optionsForScope,
       limits,

@@ -1,14 +1,7 @@
 export { Exporter, type ExporterOptions } from './exporter.ts'
+export { defaultFetchLimits, type FetchLimits } from './fetching/fetch-limits.ts'
+export { RunFetcher } from './fetching/run-fetcher.ts'
 export { HOOKS_PATH, hooksListener } from './hooks/hooks-listener.ts'
-export {
-  findSource,
-  findUnconfiguredSource,
-  readSources,
-  type Source,
-  type Sources,
-  SourcesError,
-  sourceDestination,
-} from './hooks/sources.ts'
 export type { RecordIntake } from './intake/record-intake.ts'
 export { type DurableOptions, isDurable } from './options/durable-options.ts'
 export { defaultExportLimits, type ExportLimits } from './options/export-limits.ts'
@@ -23,6 +16,16 @@ export { EndpointError } from './sending/endpoint-url.ts'
 export { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry, OtlpEndpoint } from './sending/otlp-endpoint.ts'
 export { parseHeaderList, type RequestHeaders, requestHeaders } from './sending/request-headers.ts'
 export { addTotals, noTotals, type SignalTotals } from './sending/signal-totals.ts'
+export {
+  findSource,
+  findUnconfiguredSource,
+  readSources,
+  type Source,
+  type Sources,
+  SourcesError,
+  sourceDestination,
+} from './sources/sources.ts'
 export { destinationOfLane, parseExportKey } from './store/export-key.ts'
 export { type ExporterTables, exporterMigrations } from './store/export-tables.ts'
+export { dropFetches, FETCH_QUEUE, listTokenRefusals } from './store/fetch-store.ts'
 export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './store/record-store.ts'

@@ -1,7 +1,7 @@
 import { type Core, DomainError, getProject } from '@penstock/core'
 import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
-import { EXPORT_QUEUE, type ExporterTables, findEnqueuedAtMs, parseExportKey } from '@penstock/exporter'
+import { dropFetches, EXPORT_QUEUE, type ExporterTables, findEnqueuedAtMs, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import { asCoreOperator, requireCoreDatabase, settingsOf } from '../core/core-operator.ts'
 import { deliveryFacts } from '../exporting/delivery-facts.ts'
@@ -19,7 +19,8 @@ const notes = `
 A delivery is one signal of one pipeline. It is open until it is accepted. It is dead after the receiver has refused it or the
 retry time has passed. A delivered one is kept for some time. A dead one stays until it is replayed, which restarts its retry
 time, or dropped. An open one of a source that is missing from the settings of every service stays open; --source drops all of
-these. Lists begin with the latest delivery. Running services apply changes within seconds.
+these, and its runs that wait to be read from their forge. Lists begin with the latest delivery. Running services apply
+changes within seconds.
 
 Examples:
   $ penstock export-queue list
@@ -39,7 +40,7 @@ const PAGE = 1_000
 
 interface ActionContext extends Pick<Environment, 'stdout' | 'stderr'> {
   readonly queue: DeliveryQueue
-  readonly db: Pick<Db<ExporterTables>, 'read'>
+  readonly db: Pick<Db<ExporterTables>, 'read' | 'write'>
   readonly settings: Settings
   readonly names: ScopeNames
   readonly nowMs: number
@@ -88,7 +89,7 @@ const actions: Readonly<Record<string, Action>> = {
     return exitCodes.ok
   },
   drop: async (context, ids, flags) => {
-    const { queue } = context
+    const { queue, db } = context
     const [state, source] = [flags.state as State, flags.source as string | undefined]
     if (state === 'delivered') throw new UsageError('delivered deliveries are removed automatically')
     if (source === undefined) return each(context, ids, ['dropped', state], (id) => queue.drop(id, state))
@@ -97,6 +98,7 @@ const actions: Readonly<Record<string, Action>> = {
     for await (const { id, key } of deliveries(queue, 'open')) {
       if (parseExportKey(key)?.scope === `source:${source}` && (await queue.drop(id, 'open'))) count += 1
     }
+    count += await db.write((tx) => dropFetches(tx, `source:${source}`))
     await write(context.stderr, `deliveries dropped: ${formatCount(count)}\n`)
     return exitCodes.ok
   },

@@ -14,7 +14,10 @@ import {
   destinationOfLane,
   EXPORT_QUEUE,
   exporterMigrations,
+  FETCH_QUEUE,
+  findSource,
   findUnconfiguredSource,
+  listTokenRefusals,
   type Sources,
 } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
@@ -24,7 +27,7 @@ import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
-import { counted, formatCount } from '../text/wording.ts'
+import { counted, formatCount, printable } from '../text/wording.ts'
 import { mailDirectory } from './mail-transport.ts'
 import {
   type CoreDatabaseTables,
@@ -127,7 +130,8 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
         { grade: 'ok', message: `${name} is up to date: its schema is ${await schemaVersion(db)}` },
         ...(await secretsKeyFindings(db, name, keyFile)),
         await queueFinding(queue),
-        ...(await unconfiguredSourceFindings(queue, settings)),
+        ...(await unconfiguredSourceFindings([queue, queueOf(db, FETCH_QUEUE)], settings)),
+        ...(await tokenRefusalFindings(db, settings)),
         ...(await repositoryFindings(db, settings)),
       ]
     }
@@ -193,16 +197,16 @@ async function repositoryFindings(db: Pick<Db<CoreDatabaseTables>, 'read'>, sett
   ]
 }
 
-function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): DeliveryQueue {
+function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>, name = EXPORT_QUEUE): DeliveryQueue {
   const write = () => Promise.reject(new Error('the diagnosis must not write'))
-  return new DeliveryQueue({ read, readWithin: () => read, close, write }, EXPORT_QUEUE)
+  return new DeliveryQueue({ read, readWithin: () => read, close, write }, name)
 }
 
 /** Reports sources that have waiting exports but are missing from the settings. Every process skips their exports. */
-async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settings): Promise<Finding[]> {
+async function unconfiguredSourceFindings(queues: readonly DeliveryQueue[], settings: Settings): Promise<Finding[]> {
   const sources = configuredSources(settings)
   if (sources === undefined) return []
-  const lanes = await queue.listOpenLanes({ limit: MAX_LANES })
+  const lanes = (await Promise.all(queues.map((queue) => queue.listOpenLanes({ limit: MAX_LANES })))).flat()
   const unconfigured = new Set(
     lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []),
   )
@@ -211,6 +215,22 @@ async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settin
     message: `exports of the source ${name} are waiting, but these settings do not contain it`,
     remedy: `fine if a running service has it in its settings; else add it again, or run penstock export-queue drop --source ${name}`,
   }))
+}
+
+/** Reports sources with an API token that their forge refused at the last attempt. */
+async function tokenRefusalFindings(db: Pick<Db<CoreDatabaseTables>, 'read'>, settings: Settings): Promise<Finding[]> {
+  const sources = configuredSources(settings)
+  const refusals = await listTokenRefusals(db.read)
+  return refusals.flatMap(({ scope, reason, sinceMs }) => {
+    const source = sources && findSource(sources, scope)
+    if (source?.api === undefined) return []
+    const since = new Date(sinceMs).toISOString()
+    return {
+      grade: 'wrong',
+      message: `runs of the source ${source.name} cannot be read from its forge since ${since}: ${printable(reason)}`,
+      remedy: `replace its apiToken, which needs ${source.api.forgeApi.tokenNeeds}`,
+    }
+  })
 }
 
 /** Returns the configured sources; undefined if the settings are invalid, which `exportFindings` reports. */

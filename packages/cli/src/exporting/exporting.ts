@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@penstock/core'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { Exporter, type ExporterOptions, findUnconfiguredSource, sourceDestination } from '@penstock/exporter'
+import {
+  defaultFetchLimits,
+  Exporter,
+  type ExporterOptions,
+  findUnconfiguredSource,
+  RunFetcher,
+  sourceDestination,
+} from '@penstock/exporter'
 import type { Log, Random } from '@penstock/runtime'
 import type { OpenCore } from '../core/open-core.ts'
 import type { ExportConfig } from '../settings/export-config.ts'
@@ -17,38 +24,51 @@ interface ExportingOptions extends Pick<OpenCore, 'core' | 'db'> {
   readonly log: Log
 }
 
-/** The exporter of this process with its HTTP client. */
+/** The exporter of this process, and what reads runs from the forges of its sources, each with its HTTP client. */
 export class Exporting {
   readonly exporter: Exporter
-  readonly #client: HttpClient
+  readonly fetcher: RunFetcher
+  readonly #clients: readonly HttpClient[]
   readonly #stop = new AbortController()
   #running: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
 
   constructor({ core, db, config, ownGateway, random, log }: ExportingOptions) {
     const { limits, optionsForScope, sources } = config
-    this.#client = new HttpClient({
+    const common = { db, clock: core.clock, random, newClaim: randomUUID, log, optionsForScope }
+    const client = new HttpClient({
       ...defaultHttpClientLimits,
       connections: limits.concurrency,
       headersTimeoutMs: Math.max(limits.attemptTimeoutMs, defaultHttpClientLimits.headersTimeoutMs),
     })
+    const fetchClient = new HttpClient({
+      ...defaultHttpClientLimits,
+      connections: defaultFetchLimits.concurrency,
+      headersTimeoutMs: defaultFetchLimits.requestTimeoutMs,
+      bodyTimeoutMs: defaultFetchLimits.requestTimeoutMs,
+      keptReplyBytes: defaultFetchLimits.answerBytes,
+    })
+    this.#clients = [client, fetchClient]
     this.exporter = new Exporter({
-      db,
-      clock: core.clock,
-      random,
-      newClaim: randomUUID,
-      log,
-      client: this.#client,
-      optionsForScope,
+      ...common,
+      client,
       resolveDestination: destinations(core, config, ownGateway),
       serves: (destination) => findUnconfiguredSource(sources, destination) === undefined,
       limits,
+    })
+    this.fetcher = new RunFetcher({
+      ...common,
+      client: fetchClient,
+      sources,
+      exporter: this.exporter,
+      limits: defaultFetchLimits,
     })
   }
 
   /** Starts exporting, including deliveries that earlier processes have left. */
   start(): void {
-    this.#running = this.exporter.run(this.#stop.signal)
+    const { signal } = this.#stop
+    this.#running = Promise.all([this.exporter.run(signal), this.fetcher.run(signal)])
   }
 
   /** Returns the metrics in Prometheus' text format. */
@@ -74,7 +94,7 @@ export class Exporting {
   async #end(): Promise<void> {
     this.#stop.abort()
     await this.#running
-    await this.#client.close()
+    for (const client of this.#clients) await client.close()
   }
 }
 

@@ -79,7 +79,7 @@ export async function serveCore(
     } = await openCore(settings, { clock, log }, { externalUrl, migrates: true, acceptsNewStore })
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
-      const { exporter } = exporting
+      const { exporter, fetcher } = exporting
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
       const transport = mailTransport(settings, { externalUrl, clock })
       let lastRequestMs = Number.NEGATIVE_INFINITY
@@ -122,6 +122,7 @@ export async function serveCore(
         bodies: exporter.bodies,
         sources: exports.config.sources,
         intake: exporter.intake,
+        fetcher,
         serviceName: settings.serviceName,
         clock,
         log,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Credentials, forges, type HookHeaders } from '@penstock/forges'
 import { describe, expect, test } from 'vitest'
-import { readSources } from './sources.ts'
+import { readSources } from '../sources/sources.ts'
 
 interface Vector {
   readonly case: string

@@ -5,17 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveOptions } from '@penstock/converter'
 import { type Db, migrate, openDatabase } from '@penstock/db'
-import { HttpClient } from '@penstock/delivery'
+import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
 import { type Listening, listen } from '@penstock/http'
 import { jsonLog, TrustedProxies } from '@penstock/runtime'
 import { ManualClock, ScriptedServer, temporaryDatabase } from '@penstock/testkit'
 import { Webhook } from 'standardwebhooks'
 import { Exporter } from '../exporter.ts'
+import { defaultFetchLimits, type FetchLimits } from '../fetching/fetch-limits.ts'
+import { RunFetcher } from '../fetching/run-fetcher.ts'
 import type { DurableOptions } from '../options/durable-options.ts'
 import { defaultExportLimits, type ExportLimits } from '../options/export-limits.ts'
+import { findSource, readSources, sourceDestination } from '../sources/sources.ts'
 import { type ExporterTables, exporterMigrations } from '../store/export-tables.ts'
 import { type HookLimits, hooksListener } from './hooks-listener.ts'
-import { findSource, readSources, sourceDestination } from './sources.ts'
 
 export const secretToken = 'canary-secret-5d1e77'
 export const signingToken = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
@@ -33,6 +35,9 @@ interface Settings {
   readonly serviceName?: string
   readonly limits?: Partial<HookLimits>
   readonly exportLimits?: Partial<ExportLimits>
+  readonly fetchLimits?: Partial<FetchLimits>
+  /** The database. Default: a new one. */
+  readonly location?: string
 }
 
 export interface Answer {
@@ -46,34 +51,42 @@ export class HookReceiver {
   readonly clock: ManualClock
   readonly db: Db<ExporterTables>
   readonly sink: ScriptedServer
+  readonly exporter: Exporter
+  readonly fetcher: RunFetcher
   readonly #log: string[]
   readonly #listening: Listening
-  readonly #exporter: Exporter
   readonly #ends: (() => unknown)[]
 
   static async start(settings: Settings = {}): Promise<HookReceiver> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-hooks-'))
-    const database = await temporaryDatabase(directory)
+    const { location } = settings
+    const database = location === undefined ? await temporaryDatabase(directory) : { location, remove: async () => {} }
     const db = openDatabase<ExporterTables>(database.location)
     await migrate(db, exporterMigrations)
     const sink = await ScriptedServer.start(() => ({ play: 'reply', status: 200 }))
-    const client = new HttpClient()
+    const fetchLimits = { ...defaultFetchLimits, ...settings.fetchLimits }
+    const client = new HttpClient({ ...defaultHttpClientLimits, keptReplyBytes: fetchLimits.answerBytes })
     const clock = new ManualClock(NOW_MS)
     const lines: string[] = []
     const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
     const sources = readSources(settings.sources ?? { forge: { secretToken, signals: ['traces'], encoding: 'json' } })
-    const exporter = new Exporter({
+    const common = {
       db,
       clock,
       random: () => 0.5,
       newClaim: () => randomBytes(8).toString('hex'),
       log,
       client,
-      optionsForScope: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
+      optionsForScope: (scope: string) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
+    }
+    const exporter = new Exporter({
+      ...common,
       resolveDestination: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
       limits: { ...defaultExportLimits, ...settings.exportLimits },
     })
+    const fetcher = new RunFetcher({ ...common, sources, exporter, limits: fetchLimits })
     const listener = hooksListener({
+      fetcher,
       bodies: exporter.bodies,
       sources,
       intake: exporter.intake,
@@ -92,7 +105,7 @@ export class HookReceiver {
       () => database.remove(),
       () => rmSync(directory, { recursive: true }),
     ]
-    return new HookReceiver({ clock, db, sink, lines, listening, exporter, ends })
+    return new HookReceiver({ clock, db, sink, lines, listening, exporter, fetcher, ends })
   }
 
   private constructor(parts: {
@@ -102,6 +115,7 @@ export class HookReceiver {
     lines: string[]
     listening: Listening
     exporter: Exporter
+    fetcher: RunFetcher
     ends: (() => unknown)[]
   }) {
     this.clock = parts.clock
@@ -109,7 +123,8 @@ export class HookReceiver {
     this.sink = parts.sink
     this.#log = parts.lines
     this.#listening = parts.listening
-    this.#exporter = parts.exporter
+    this.exporter = parts.exporter
+    this.fetcher = parts.fetcher
     this.#ends = parts.ends
   }
 
@@ -141,7 +156,7 @@ export class HookReceiver {
   /** Exports until the endpoint has received `count` requests, and returns them. */
   async exported(count: number): Promise<readonly ScriptedServer['requests'][number][]> {
     const end = new AbortController()
-    const running = this.#exporter.run(end.signal)
+    const running = this.exporter.run(end.signal)
     await this.sink.received(count)
     end.abort()
     await running

@@ -1,13 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { withNamedParts } from '@penstock/converter'
-import {
-  type CredentialRefusal,
-  forges,
-  type HookRules,
-  OtherHookError,
-  type PipelineRecord,
-  RecordError,
-} from '@penstock/forges'
+import { type CredentialRefusal, forges, type HookRules, OtherHookError, RecordError } from '@penstock/forges'
 import {
   apiHeaders,
   guarded,
@@ -21,13 +13,16 @@ import {
 } from '@penstock/http'
 import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
 import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
+import { findAnnouncedRun, namedRunFetch } from '../fetching/announced-run.ts'
+import type { RunFetcher } from '../fetching/run-fetcher.ts'
 import type { RecordIntake } from '../intake/record-intake.ts'
 import type { BodyReader } from '../records/body-reader.ts'
 import type { IntakeResult } from '../records/intake-request.ts'
 import type { ReceivedBody } from '../records/received-body.ts'
+import { sourceRequest } from '../sources/source-request.ts'
+import type { Source, Sources } from '../sources/sources.ts'
 import { FailureLimit } from './failure-limit.ts'
 import { HookRefusal, overloaded, renderError } from './hook-refusal.ts'
-import { type Source, type Sources, sourceScope } from './sources.ts'
 
 /** The path prefix of requests that belong to this listener. */
 export const HOOKS_PATH = '/hooks/pipelines/'
@@ -35,6 +30,8 @@ export const HOOKS_PATH = '/hooks/pipelines/'
 export interface HooksOptions {
   readonly sources: Sources
   readonly intake: Pick<RecordIntake, 'enqueueShared'>
+  /** Reads runs from the forges of sources with an API. */
+  readonly fetcher: Pick<RunFetcher, 'enqueue' | 'wake'>
   readonly bodies: Pick<BodyReader, 'read'>
   /** The service name in the headers `X-<ServiceName>-Event` and `-Token`, which are accepted beside `X-Gitlab-…`. */
   readonly serviceName: string
@@ -168,26 +165,31 @@ function authenticate(options: HooksOptions, failuresPerMinute: number): (incomi
  * @param isMixed whether its event is also about things that are not records
  */
 async function receiveHook(
-  { intake, bodies, clock }: HooksOptions,
+  { intake, fetcher, bodies, clock }: HooksOptions,
   source: Source,
   isMixed: boolean,
   bytes: Buffer,
   maxJobs: number,
 ): Promise<Reply> {
   const receivedAtNs = clock.nowNs()
+  // Found first, because a large body is moved to another thread.
+  const run = source.api && findAnnouncedRun(source.api, bytes)
+  const fetch = run && namedRunFetch(source, run, bytes, receivedAtNs)
   const body = await readRecord(isMixed, () => bodies.read(bytes, { receivedAtNs, maxJobs, forge: source.forge }))
-  if (body === undefined) return ignored
-  if (body.input.kind === 'pipeline') requireNames(body.input.record, source)
-  const { signals } = source
-  const scope = sourceScope(source)
-  const plan = async () => ({ signals, destination: scope })
-  return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan, settleMs: source.settleMs }))
+  if (body === undefined) return fetch === undefined ? ignored : replyToNamedRun(await fetcher.enqueue(fetch))
+  const request = sourceRequest(source, body, receivedAtNs)
+  const result = await intake.enqueueShared({ ...request, runReference: fetch?.reference })
+  if (result.kind === 'enqueued' && fetch !== undefined) fetcher.wake()
+  return replyTo(result)
 }
 
-/** @throws {RecordError} if neither the record nor the options of its source name the server and the repository */
-function requireNames(record: PipelineRecord, { options: { instanceId, project } }: Source): void {
-  withNamedParts(record, { instanceId, project })
-}
+const replyToNamedRun = (isNew: boolean): Reply => ({
+  status: 202,
+  json: {
+    result: 'kept',
+    reason: isNew ? 'the run will be read from the forge' : 'the run is read from the forge once',
+  },
+})
 
 /**
  * The reply to hooks about other events. They are not refused, because a webhook may have other triggers too, and the

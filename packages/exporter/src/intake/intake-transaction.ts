@@ -1,5 +1,5 @@
 import { exportDecision, recordInstance } from '@penstock/converter'
-import type { NewDelivery } from '@penstock/delivery'
+import type { DeliveryQueue, NewDelivery } from '@penstock/delivery'
 import {
   attemptsListedBy,
   findRoot,
@@ -26,6 +26,7 @@ import { isCollecting } from '../store/collecting-records.ts'
 import { ExportHistory, type StoredPipelineHistory } from '../store/export-history-store.ts'
 import { deliveryKey, type PipelineNamespace, pipelineKey, recordKey, toLane } from '../store/export-key.ts'
 import type { ExporterTables } from '../store/export-tables.ts'
+import { enqueueFetch } from '../store/fetch-store.ts'
 import {
   deleteJobEnrichments,
   findJobEnrichments,
@@ -66,6 +67,7 @@ export class IntakeTransaction {
   /** Deliveries that wait for further job hooks. */
   readonly postponed: { readonly keys: readonly string[]; readonly settleMs: number }[] = []
   readonly #tx: Transaction<ExporterTables>
+  readonly #fetchQueue: DeliveryQueue
   readonly #nowMs: number
   readonly #history: ExportHistory
   readonly #records: StoredRecord[] = []
@@ -75,8 +77,9 @@ export class IntakeTransaction {
    */
   readonly #jobEnrichments = new Map<string, string | undefined>()
 
-  constructor(tx: Transaction<ExporterTables>, nowMs: number) {
+  constructor(tx: Transaction<ExporterTables>, fetchQueue: DeliveryQueue, nowMs: number) {
     this.#tx = tx
+    this.#fetchQueue = fetchQueue
     this.#nowMs = nowMs
     this.#history = new ExportHistory(tx)
   }
@@ -212,11 +215,20 @@ export class IntakeTransaction {
     if (signals.length === 0) {
       return notEnqueued('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
     }
-    // The jobs of a run that lists none arrive in hooks, in any order.
     const collects = input.record.jobsUnknown === true
+    const latest = recordKey(pipeline, history.exports + 1)
+    if (collects && request.runReference !== undefined) {
+      const isNew = await this.#enqueueFetch(latest, request, request.runReference)
+      if (!isNew) {
+        return notEnqueued('being_fetched', `pipeline ${pipelineId}: it is being read from its forge already`, warnings)
+      }
+      this.#history.recordRoot(pipeline, root.id, this.#nowMs)
+      return { kind: 'enqueued', signals, warnings }
+    }
+    // The jobs of a run that lists none arrive in hooks, in any order.
     const waitMs = collects ? (request.settleMs ?? DEFAULT_SETTLE_MS) : 0
     this.#enqueue(
-      recordKey(pipeline, history.exports + 1),
+      latest,
       { signals, destination, waitMs },
       {
         scope,
@@ -231,10 +243,21 @@ export class IntakeTransaction {
         onlyJobs: false,
       },
     )
-    this.#history.recordExport(pipeline, toEarlierExport({ ...decision, record }, root.id, options), this.#nowMs)
+    const exported = toEarlierExport({ ...decision, record }, root.id, options)
+    const remembersJobs = request.isFetched && options.reexport === 'none'
+    const jobIds = remembersJobs ? record.jobs.map(({ id }) => id) : exported.jobIds
+    this.#history.recordExport(pipeline, { ...exported, jobIds }, this.#nowMs)
     if (jobEnrichments !== undefined && options.reexport === 'none' && !collects)
       await deleteJobEnrichments(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
+  }
+
+  /** Lets the run be read from its forge. Returns `false` if it is being read already. */
+  #enqueueFetch(key: string, { scope, body, receivedAtNs }: IntakeRequest, reference: string): Promise<boolean> {
+    // A run is read again if a later hook arrives after its history was deleted, so the key of the delivery contains the time.
+    const deliveryKey = `${key} ${receivedAtNs}`
+    const fetch = { key, deliveryKey, scope, reference, body: body.text, receivedAtNs }
+    return enqueueFetch(this.#tx, this.#fetchQueue, fetch, this.#nowMs)
   }
 
   /** Returns the history of a pipeline. Looks up an upstream pipeline of another project in the scope of that project. */

@@ -15,6 +15,8 @@ type Tx = Transaction<ExporterTables>
 interface RecordIntakeOptions {
   readonly db: Db<ExporterTables>
   readonly queue: DeliveryQueue
+  /** The queue of runs that are to be read from the REST API of their forge. */
+  readonly fetchQueue: DeliveryQueue
   readonly clock: Clock
   readonly optionsForScope: (scope: string) => DurableOptions
   readonly limits: ExportLimits
@@ -67,9 +69,9 @@ export class RecordIntake {
 
   /** Handles the requests one after another, and writes their rows with shared statements. */
   async #enqueueAll(tx: Tx, requests: readonly IntakeRequest[], nowMs: number): Promise<IntakeResult[]> {
-    const { optionsForScope, queue } = this.#options
+    const { optionsForScope, queue, fetchQueue } = this.#options
     const arrivals = requests.map((request) => toArrival(request, optionsForScope(request.scope)))
-    const transaction = new IntakeTransaction(tx, nowMs)
+    const transaction = new IntakeTransaction(tx, fetchQueue, nowMs)
     await transaction.load(arrivals)
     const results: IntakeResult[] = []
     for (const arrival of arrivals) results.push(await transaction.add(arrival))

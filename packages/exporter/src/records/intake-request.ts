@@ -30,13 +30,23 @@ export interface IntakeRequest {
    * `DEFAULT_SETTLE_MS`.
    */
   readonly settleMs?: number | undefined
+  /** Set if the run is to be read from the REST API of its forge, should its hook list no jobs. JSON for `readRun` of the forge. */
+  readonly runReference?: string | undefined
+  /** Set if the body is the answer of the forge's REST API: it lists all jobs, so that hooks of these jobs add nothing. */
+  readonly isFetched?: true | undefined
   /** The scope of the upstream pipeline's project, if that is not `scope`; null if there is no such project. */
   readonly upstreamScope?: string | null | undefined
   /** Plans the export; called only if the pipeline is to be exported now. */
   readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
 }
 
-export const notEnqueuedReasons = [...skipCauses, 'job_hook', 'late_job_lost', 'nothing_to_export'] as const
+export const notEnqueuedReasons = [
+  ...skipCauses,
+  'being_fetched',
+  'job_hook',
+  'late_job_lost',
+  'nothing_to_export',
+] as const
 export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
 
 export type IntakeResult =

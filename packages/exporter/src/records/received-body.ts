@@ -173,6 +173,17 @@ function omit(object: JsonObject, members: readonly string[]): Record<string, un
 const omitMembers = (object: JsonObject, members: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !members.includes(name)))
 
+/** Serializes a value that `parseLossless` has returned. */
+export function losslessText(value: unknown): string {
+  let hasLongIntegers = false
+  const text = JSON.stringify(value, (_, each) => {
+    if (typeof each !== 'bigint') return each
+    hasLongIntegers = true
+    return 0
+  })
+  return hasLongIntegers ? withLongIntegers(value, text) : text
+}
+
 /**
  * Serializes a value with bigints, which `JSON.stringify` does not support: they are written as strings with a marker,
  * and the marker is removed afterwards. The marker is a run of U+0000 that is longer than any such run in the text, so

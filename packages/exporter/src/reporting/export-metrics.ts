@@ -1,6 +1,7 @@
 import type { Outcome } from '@penstock/delivery'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { notEnqueuedReasons } from '../records/intake-request.ts'
+import { fetchAttemptOutcomes, fetchOutcomes } from './fetch-outcomes.ts'
 
 export interface ExportInstrument {
   readonly kind: 'counter' | 'gauge'
@@ -105,6 +106,31 @@ const rows = {
     unit: '{deliveries}',
     labels: { signal: signalNames },
     about: 'Deliveries that took longer than their lease; another claim sends them again.',
+  },
+  penstock_run_fetches: {
+    kind: 'counter',
+    unit: '{runs}',
+    labels: { outcome: fetchOutcomes },
+    about:
+      'Runs of sources with an API token, by how reading them from their forge ended. All but read are exported with the jobs of their hooks, if a hook describes the run.',
+  },
+  penstock_run_fetch_attempts: {
+    kind: 'counter',
+    unit: '{attempts}',
+    labels: { outcome: fetchAttemptOutcomes },
+    about: 'Attempts to read a run from its forge, by outcome.',
+  },
+  penstock_run_fetch_queue_size: {
+    kind: 'gauge',
+    unit: '{runs}',
+    labels: {},
+    about: 'Runs that are still to be read from their forge; 100,000 means at least as many.',
+  },
+  penstock_run_fetch_refused_tokens: {
+    kind: 'gauge',
+    unit: '{sources}',
+    labels: {},
+    about: 'Sources with an API token that their forge refused at the last attempt.',
   },
 } as const satisfies Readonly<Record<string, ExportInstrument>>
 export type ExportInstrumentName = keyof typeof rows

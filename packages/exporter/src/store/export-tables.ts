@@ -7,6 +7,8 @@ export interface ExporterTables extends DeliveryTables {
   export_records: ExportRecordsTable
   export_pipelines: ExportPipelinesTable
   export_job_hooks: ExportJobHooksTable
+  export_run_fetches: ExportRunFetchesTable
+  export_token_refusals: ExportTokenRefusalsTable
 }
 
 /** Records to be sent, in the form in which they arrived; they are converted when they are sent. */
@@ -62,6 +64,29 @@ interface ExportJobHooksTable {
   /** The enrichment as JSON. */
   news: string
   seen_at_ms: number
+}
+
+/** Runs that are to be read from the REST API of their forge, until they have been read or given up. */
+export interface ExportRunFetchesTable {
+  /** The key of the record for a hook with a run, else one that is derived from the hook. */
+  key: string
+  scope: string
+  /** The reference of the run in its forge as JSON. */
+  reference: string
+  /** The hook as JSON, which is exported if the run cannot be read; null if the hook only names the run. */
+  body: string | null
+  received_at_ns: string
+  /** The answers to the requests of an attempt that was interrupted, as JSON; null if there are none. */
+  answers: string | null
+  enqueued_at_ms: number
+}
+
+/** The sources with an API token that their forge refused at the last attempt. */
+interface ExportTokenRefusalsTable {
+  scope: string
+  /** One line without secrets. */
+  reason: string
+  since_ms: number
 }
 
 export const exporterMigrations: Migrations = {
@@ -125,6 +150,26 @@ export const exporterMigrations: Migrations = {
           .addColumn(column, 'integer', (added) => added.notNull().defaultTo(0))
           .execute()
       }
+    },
+  },
+  '20261130T2100_run_fetches': {
+    up: async (db) => {
+      await db.schema
+        .createTable('export_run_fetches')
+        .addColumn('key', 'text', (column) => column.primaryKey())
+        .addColumn('scope', 'text', (column) => column.notNull())
+        .addColumn('reference', 'text', (column) => column.notNull())
+        .addColumn('body', 'text')
+        .addColumn('received_at_ns', 'text', (column) => column.notNull())
+        .addColumn('answers', 'text')
+        .addColumn('enqueued_at_ms', 'bigint', (column) => column.notNull())
+        .execute()
+      await db.schema
+        .createTable('export_token_refusals')
+        .addColumn('scope', 'text', (column) => column.primaryKey())
+        .addColumn('reason', 'text', (column) => column.notNull())
+        .addColumn('since_ms', 'bigint', (column) => column.notNull())
+        .execute()
     },
   },
 }

@@ -7,6 +7,7 @@ import { isDurable } from '../options/durable-options.ts'
 import type { Destination } from '../sending/destination.ts'
 import { EndpointError, signalUrls } from '../sending/endpoint-url.ts'
 import { type RequestHeaders, requestHeaders } from '../sending/request-headers.ts'
+import { apiTokenSchema, apiUrlSchema, type SourceApi, sourceApi, validateApi } from './source-api.ts'
 
 /** A forge outside the core that sends its pipeline and job hooks here. */
 export interface Source {
@@ -14,6 +15,8 @@ export interface Source {
   /** The forge that sends the hooks. */
   readonly forge: ForgeName
   readonly credentials: Credentials
+  /** The REST API that runs are read from if their hooks list no jobs; absent if they are not read. */
+  readonly api?: SourceApi | undefined
   /** The OTLP/HTTP base URL. Default: `exporter.endpoint`, or the gateway if that is not set. */
   readonly endpoint: string | undefined
   /** Sent to the endpoint as a bearer token. */
@@ -141,6 +144,8 @@ const sourceSchema = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks')
     .optional(),
   headers: headers.optional(),
+  apiToken: apiTokenSchema.optional(),
+  apiUrl: apiUrlSchema.optional(),
   signals: z.array(z.enum(signalNames)).min(1),
   options: convertOptions.default({}),
   settleSeconds: z.number().min(0).max(MAX_SETTLE_SECONDS).default(60),
@@ -169,6 +174,7 @@ function validateCombinations(given: unknown): string[] {
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
     ...unusedSigningToken(given),
     ...unusableSecretToken(given),
+    ...validateApi(given),
     ...ownOptions.filter(isSetTwice).map((key) => `${key} is set twice: beside the options and among them`),
   ]
 }
@@ -236,6 +242,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
       secretTokens: secretToken,
       signingKeys: signingToken,
     },
+    api: sourceApi(given.forge, given.apiToken, given.apiUrl),
     endpoint: given.endpoint,
     token: given.token,
     headers: given.headers,
