@@ -95,25 +95,30 @@ export const onPostgres: readonly string[] = [
 /** As many as vitest takes by itself, but at least two, because a test waits as much as it computes. */
 const sideBySide = Math.max(2, availableParallelism() - 1)
 
+interface Conditions {
+  readonly maxWorkers: number
+  readonly isolate: boolean
+  /** Suites with other numbers of workers are in other groups, which run one after the other. */
+  readonly sequence?: { readonly groupOrder: number }
+}
+
 /** How the files of each suite run. */
-const conditions: Readonly<Record<Suite, { readonly maxWorkers: number; readonly isolate: boolean }>> = {
+const conditions: Readonly<Record<Suite, Conditions>> = {
   // Files share a process and its modules: reading the modules again for each file took half of the time.
   unit: { maxWorkers: sideBySide, isolate: false },
   areas: { maxWorkers: sideBySide, isolate: false },
   integration: { maxWorkers: sideBySide, isolate: false },
   // They wait for other programs more than they compute.
-  tools: { maxWorkers: sideBySide + 1, isolate: true },
-  alone: { maxWorkers: 1, isolate: true },
+  tools: { maxWorkers: sideBySide + 1, isolate: true, sequence: { groupOrder: 1 } },
+  alone: { maxWorkers: 1, isolate: true, sequence: { groupOrder: 2 } },
 }
 
 export interface SuiteProject {
   readonly extends: true
-  readonly test: {
+  readonly test: Conditions & {
     readonly name: Suite
     readonly include: string[]
     readonly exclude: string[]
-    readonly maxWorkers: number
-    readonly isolate: boolean
   }
 }
 
