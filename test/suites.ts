@@ -17,6 +17,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/backends/', 'tools', 'Jaeger, Prometheus, VictoriaLogs and the collector'],
   ['test/backends/gateway-dashboard.test.ts', 'alone', 'compares rates with the time that passes'],
   ['test/browser/', 'tools', 'Chromium'],
+  ['test/cli/backfill-github-many.test.ts', 'tools', 'reads 10,000 runs'],
   ['test/cli/restore-kills.test.ts', 'tools', 'starts and kills 40 processes'],
   ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
   ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],

@@ -5,6 +5,7 @@ import { apiKeyCommand } from './commands/api-key.ts'
 import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
 import { checkCommand } from './commands/check.ts'
+import { connectCommand } from './commands/connect.ts'
 import { consoleCommand } from './commands/console.ts'
 import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
@@ -30,6 +31,7 @@ const commands: readonly CommandDefinition[] = [
   convertCommand,
   exportCommand,
   backfillCommand,
+  connectCommand,
   exportQueueCommand,
   showCommand,
   checkCommand,

@@ -1,3 +1,5 @@
+export { askPage, memberText } from './api/answers.ts'
+export type { HookApi, HookOwner, WantedHook } from './api/hook-api.ts'
 export type {
   AnnouncedRun,
   ApiAnswer,
@@ -21,7 +23,6 @@ export type { Forge } from './forge/forge.ts'
 export { type SignatureForm, validateHmac } from './forge/hmac-signature.ts'
 export type { CredentialRefusal, Credentials, HookHeaders, HookRules } from './forge/hook-rules.ts'
 
-export type { RestApi } from './forge/rest-api.ts'
 export { type ForgeName, forgeNames, forges } from './forges.ts'
 export { rootVariable, validateId } from './gitlab/ci-variables.ts'
 export { attemptsListedBy, type JobEnrichment, mergedJobEvents, withJobEvents } from './gitlab/job-events.ts'

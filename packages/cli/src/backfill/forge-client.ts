@@ -1,14 +1,30 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
-import { type HttpClient, type HttpReply, type Outcome, outcomeFromFailure, sendWithRetry } from '@penstock/delivery'
+import {
+  type HttpClient,
+  type HttpReply,
+  type Outcome,
+  outcomeFromFailure,
+  readRateLimit,
+  sendWithRetry,
+} from '@penstock/delivery'
 import { defaultExportRetry } from '@penstock/exporter'
-import { isObject, type JsonObject, parseLossless, RecordError, type RestApi, toId } from '@penstock/forges'
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  type Ask,
+  type ForgeApi,
+  type JsonObject,
+  parseLossless,
+  RecordError,
+} from '@penstock/forges'
 import type { Clock, Random } from '@penstock/runtime'
 import { UsageError } from '../process/environment.ts'
 import { ForgeError, refusal } from './forge-error.ts'
-import { rateLimitWaitMs } from './rate-limit.ts'
 
 interface ForgeClientOptions {
-  readonly api: RestApi
+  readonly api: ForgeApi
+  /** Completes the sentence "is this the address of …?". */
+  readonly apiName: string
   /** The URL of the API, as returned by `apiUrl`. */
   readonly url: URL
   readonly token: string | undefined
@@ -22,23 +38,6 @@ interface ForgeClientOptions {
   /** Called before each wait, with a line for the user. */
   readonly notify: (line: string) => void
 }
-
-export interface Item {
-  readonly id: bigint
-  readonly value: JsonObject
-}
-
-export interface Page {
-  readonly items: readonly Item[]
-  /** The number of items on all pages, if the forge sends it. */
-  readonly total: number | undefined
-  /** Whether this is the last page. */
-  readonly last: boolean
-  /** The length of the body as received. */
-  readonly bytes: number
-}
-
-type Query = Readonly<Record<string, string | number | undefined>>
 
 /** The timeout of one request. Slow forges need this long for a page, and a shorter timeout would only repeat the request. */
 const READ_TIMEOUT_MS = 60_000
@@ -59,55 +58,70 @@ export class ForgeClient {
     this.#headers = {
       accept: 'application/json',
       'user-agent': `penstock/${PRODUCT_VERSION}`,
+      ...options.api.headers,
       ...(options.token && options.api.credentials(validateToken(options.token))),
     }
   }
 
-  /** @throws {ForgeError} */
-  async object(path: string, onRead: (bytes: number) => void = () => {}): Promise<JsonObject> {
-    const { body } = await this.#get(path, {})
-    onRead(body.length)
-    const value = parsed(path, body)
-    if (!isObject(value)) throw new ForgeError(`${path}: the answer is not a JSON object`)
-    return value
+  /** Sends a request. Returns `undefined` for a 404. @throws {ForgeError} */
+  readonly ask: Ask = async (request) => {
+    const reply = await this.#get(request)
+    return reply.status === 404 ? undefined : this.#answer(request.path, reply)
   }
 
-  /** @throws {ForgeError} */
-  async page(path: string, query: Query, number: number): Promise<Page> {
-    const { body, headers } = await this.#get(path, { ...query, page: number })
-    const list = parsed(path, body)
-    if (!Array.isArray(list)) throw new ForgeError(`${path}: the answer is not a JSON list`)
-    const { total, hasNext } = this.#options.api.readPage(headers)
-    return {
-      items: list.map((value) => itemOf(path, value)),
-      total,
-      last: list.length === 0 || !hasNext,
-      bytes: body.length,
-    }
+  /** Sends a request for something that has to exist. @throws {ForgeError} */
+  readonly demand: Ask = async (request) => {
+    const reply = await this.#get(request)
+    if (reply.status === 404) throw refusal(request.path, reply, this.#options)
+    return this.#answer(request.path, reply)
   }
 
-  async #get(path: string, query: Query): Promise<HttpReply> {
+  /**
+   * Sends a change once, because a change that was made must not be made again.
+   *
+   * @throws {ForgeError}
+   */
+  async change(method: 'POST' | 'PUT' | 'PATCH', path: string, body: JsonObject): Promise<HttpReply> {
+    const { client, signal } = this.#options
+    const headers = { ...this.#headers, 'content-type': 'application/json' }
+    const request = { method, url: this.#urlOf(path, {}), headers, body: Buffer.from(JSON.stringify(body)) }
+    const result = await client.send({ ...request, timeoutMs: READ_TIMEOUT_MS }, signal)
+    signal.throwIfAborted()
+    if (result.kind === 'failure') throw new ForgeError(`${path}: ${result.reason}`)
+    if (result.status >= 200 && result.status < 300) return result
+    throw refusal(path, result, this.#options)
+  }
+
+  async #get({ path, query = {} }: ApiRequest): Promise<HttpReply> {
     const url = this.#urlOf(path, query)
-    const { clock, signal } = this.#options
+    const { clock, signal, api } = this.#options
     for (let refusals = 0; ; refusals++) {
       for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs()) await clock.sleep(waitMs, signal)
-      const reply = await this.#answer(path, url)
-      this.#applyRateLimit(reply, url.host)
-      if (reply.status >= 200 && reply.status < 300) return reply
-      if (reply.status !== 429 || refusals >= MAX_RATE_REFUSALS) {
-        throw refusal(path, reply, this.#options.token)
-      }
+      const reply = await this.#send(path, url)
+      const { isRefused, waitMs } = readRateLimit(reply, api.rateLimit, clock.nowMs())
+      this.#wait(waitMs, url.host)
+      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return reply
+      if (!isRefused || refusals >= MAX_RATE_REFUSALS) throw refusal(path, reply, this.#options)
     }
   }
 
-  #applyRateLimit(reply: HttpReply, host: string): void {
-    const { clock } = this.#options
-    const waitMs = rateLimitWaitMs(reply, clock.nowMs())
-    if (waitMs <= this.#waitMs()) return
-    if (waitMs > 0) {
-      this.#options.notify(`the rate limit of ${host} is used up; continues in ${Math.ceil(waitMs / 1_000)} s`)
+  #answer(path: string, { body, headers }: HttpReply): ApiAnswer {
+    return { body: body.length === 0 ? undefined : this.#parsed(path, body), headers, bytes: body.length }
+  }
+
+  #parsed(path: string, body: Uint8Array): unknown {
+    try {
+      return parseLossless(Buffer.from(body).toString())
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      throw new ForgeError(`${path}: the answer ${error.reason}; is this the address of ${this.#options.apiName}?`)
     }
-    this.#notBeforeMs = clock.monotonicMs() + waitMs
+  }
+
+  #wait(waitMs: number, host: string): void {
+    if (waitMs <= this.#waitMs()) return
+    this.#options.notify(`the rate limit of ${host} is used up; continues in ${Math.ceil(waitMs / 1_000)} s`)
+    this.#notBeforeMs = this.#options.clock.monotonicMs() + waitMs
   }
 
   #waitMs(): number {
@@ -115,7 +129,7 @@ export class ForgeClient {
   }
 
   /** Sends a request and returns the answer. The request is retried after server errors. */
-  async #answer(path: string, url: URL): Promise<HttpReply> {
+  async #send(path: string, url: URL): Promise<HttpReply> {
     const { client, clock, random, retryForMs, signal, notify } = this.#options
     const request = { method: 'GET', url, headers: this.#headers, body: NO_BODY } as const
     let answer: HttpReply | undefined
@@ -151,9 +165,9 @@ export class ForgeClient {
     return { kind: 'dead', reason, authentication: false }
   }
 
-  #urlOf(path: string, query: Query): URL {
+  #urlOf(path: string, query: NonNullable<ApiRequest['query']>): URL {
     const url = new URL(this.#options.url)
-    url.pathname += path
+    url.pathname = url.pathname.replace(/\/$/, '') + path
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
@@ -162,12 +176,12 @@ export class ForgeClient {
 }
 
 /**
- * Returns the API URL of a forge: `https://forge.example/prefix` → `https://forge.example/prefix/api/v4`. A URL that already
- * ends with the API path is unchanged.
+ * Returns the API URL of a forge, such as `https://forge.example/prefix/api/v4` for `https://forge.example/prefix`. The URL of an API is
+ * unchanged.
  *
  * @throws {UsageError}
  */
-export function apiUrl(text: string, api: RestApi): URL {
+export function apiUrl(text: string, api: ForgeApi): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new UsageError('--from must be a URL that starts with http:// or https://')
@@ -175,24 +189,7 @@ export function apiUrl(text: string, api: RestApi): URL {
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new UsageError('--from must not contain a user name, password, ? or #; pass the token with --private-token')
   }
-  const path = url.pathname.replaceAll(/\/+/g, '/').replace(/\/$/, '')
-  url.pathname = path.endsWith(api.path) ? path : `${path}${api.path}`
-  return url
-}
-
-function parsed(path: string, body: Uint8Array): unknown {
-  try {
-    return parseLossless(Buffer.from(body).toString())
-  } catch (error) {
-    if (!(error instanceof RecordError)) throw error
-    throw new ForgeError(`${path}: the answer ${error.reason}; is this the address of a GitLab-compatible API?`)
-  }
-}
-
-function itemOf(path: string, value: unknown): Item {
-  const id = isObject(value) ? toId(value.id) : undefined
-  if (id === undefined) throw new ForgeError(`${path}: an item of the list has no id`)
-  return { id, value: value as JsonObject }
+  return api.apiUrl(url)
 }
 
 function validateToken(token: string): string {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { HttpReply } from '@penstock/delivery'
+import type { ForgeApi } from '@penstock/forges'
 
 /** The error for a missing or unusable answer of a forge, after which the backfill cannot continue. The message is one line without secrets. */
 export class ForgeError extends Error {
@@ -13,15 +14,17 @@ export class ForgeError extends Error {
   }
 }
 
-const advice: Readonly<Record<number, string>> = {
+type Advice = Readonly<Record<number, string>>
+
+const adviceWithToken = (needs: string): Advice => ({
   401: 'the access token is wrong or expired (--private-token or PENSTOCK_FORGE_TOKEN)',
-  403: 'the access token may not read this; it needs the scope read_api and access to the project',
+  403: `the access token may not read this; it needs ${needs}`,
   404: 'there is nothing at this address that the access token may read',
-}
+})
 
 const tokenless = 'no access token was given (--private-token or PENSTOCK_FORGE_TOKEN)'
 /** The advice if no token was given. Without one, forges answer 404 for private projects. */
-const adviceWithoutToken: typeof advice = { 401: tokenless, 403: tokenless, 404: tokenless }
+const adviceWithoutToken: Advice = { 401: tokenless, 403: tokenless, 404: tokenless }
 
 /**
  * The maximum length of a body that is quoted. A longer one is not the forge's error, but for example an HTML page of a
@@ -34,9 +37,9 @@ const MAX_MESSAGE_CHARACTERS = 300
 export function refusal(
   path: string,
   { status, headers, body }: Pick<HttpReply, 'status' | 'headers' | 'body'>,
-  token: string | undefined,
+  { token, api }: { readonly token: string | undefined; readonly api: Pick<ForgeApi, 'tokenNeeds'> },
 ): ForgeError {
-  const known = token ? advice : adviceWithoutToken
+  const known = token ? adviceWithToken(api.tokenNeeds) : adviceWithoutToken
   const why =
     status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? quotedMessage(body, token))
   const line = `${path}: HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()

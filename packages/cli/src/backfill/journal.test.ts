@@ -15,18 +15,18 @@ test('the next run reads the accepted pipelines', async () => {
   await using directory = await temporaryDirectory()
   const path = join(directory.path, 'state')
   const first = Journal.open(path, subject)
-  expect(first.missing(31n, signalNames)).toEqual(['traces', 'metrics', 'logs'])
-  first.learn(31n, [{ id: '32', projectId: '17', bridgeId: '380' }])
-  first.accept(31n, 'traces')
-  first.accept(9_007_199_254_740_993n, 'logs')
+  expect(first.missing('31', signalNames)).toEqual(['traces', 'metrics', 'logs'])
+  first.learn('31', [{ id: '32', projectId: '17', bridgeId: '380' }])
+  first.accept('31', 'traces')
+  first.accept('9007199254740993', 'logs')
   first.close()
 
   const second = Journal.open(path, subject)
-  expect(second.missing(31n, signalNames)).toEqual(['metrics', 'logs'])
-  expect(second.missing(31n, ['traces'])).toEqual([])
-  expect(second.missing(9_007_199_254_740_993n, signalNames)).toEqual(['traces', 'metrics'])
-  expect(second.missing(9_007_199_254_740_992n, signalNames)).toEqual(signalNames)
-  second.learn(31n, [{ id: '32', projectId: '17', bridgeId: '380' }])
+  expect(second.missing('31', signalNames)).toEqual(['metrics', 'logs'])
+  expect(second.missing('31', ['traces'])).toEqual([])
+  expect(second.missing('9007199254740993', signalNames)).toEqual(['traces', 'metrics'])
+  expect(second.missing('9007199254740992', signalNames)).toEqual(signalNames)
+  second.learn('31', [{ id: '32', projectId: '17', bridgeId: '380' }])
   second.close()
   expect(await readFile(path, 'utf8')).toBe(
     `${header}{"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}
@@ -45,8 +45,8 @@ test('a journal that was cut off at any byte keeps its complete lines and contin
     await writeFile(path, whole.slice(0, length))
     const journal = Journal.open(path, subject)
     const kept = whole.slice(0, length).split('\n').length - 1
-    expect([1n, 2n].filter((id) => journal.missing(id, ['traces']).length === 0)).toHaveLength(Math.max(kept - 1, 0))
-    journal.accept(3n, 'traces')
+    expect(['1', '2'].filter((id) => journal.missing(id, ['traces']).length === 0)).toHaveLength(Math.max(kept - 1, 0))
+    journal.accept('3', 'traces')
     journal.close()
     const expected = [...lines.slice(0, Math.max(kept, 1)), '{"id":"3","signal":"traces"}\n']
     expect(await readFile(path, 'utf8')).toBe(expected.join(''))

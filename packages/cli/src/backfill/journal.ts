@@ -20,7 +20,7 @@ import { isSystemError, systemReason } from '../process/system-error.ts'
 export interface JournalSubject {
   /** The base URL of the forge's API. */
   readonly from: string
-  /** The id of the project. */
+  /** The id of the project, or its name for forges with an API that has names only. */
   readonly project: string
   /** The base URL of the receiver. */
   readonly endpoint: string
@@ -86,9 +86,9 @@ export class Journal {
     return this.#path
   }
 
-  /** Returns the signals that have not been accepted yet. */
-  missing(id: bigint, signals: readonly Signal[]): readonly Signal[] {
-    const accepted = this.#accepted.get(String(id))
+  /** Returns the signals of a run that have not been accepted yet. An attempt has an id of its own, such as `31/2`. */
+  missing(id: string, signals: readonly Signal[]): readonly Signal[] {
+    const accepted = this.#accepted.get(id)
     return accepted === undefined ? signals : signals.filter((signal) => !accepted.has(signal))
   }
 
@@ -98,15 +98,15 @@ export class Journal {
   }
 
   /** @throws {OutputError} */
-  accept(id: bigint, signal: Signal): void {
-    this.#append({ id: String(id), signal })
+  accept(id: string, signal: Signal): void {
+    this.#append({ id, signal })
   }
 
   /** @throws {OutputError} */
-  learn(id: bigint, downstream: readonly Downstream[]): void {
-    const known = this.#downstream.get(String(id))
+  learn(id: string, downstream: readonly Downstream[]): void {
+    const known = this.#downstream.get(id)
     if (downstream.length === 0 || JSON.stringify(known) === JSON.stringify(downstream)) return
-    this.#append({ id: String(id), downstream })
+    this.#append({ id, downstream })
   }
 
   close(): void {

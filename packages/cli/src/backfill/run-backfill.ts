@@ -2,20 +2,32 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { forges, type JsonObject, Lineage, toId } from '@penstock/forges'
+import {
+  type Forge,
+  type ForgeApi,
+  type ForgeName,
+  forgeNames,
+  forges,
+  isObject,
+  type JsonObject,
+  Lineage,
+  toId,
+} from '@penstock/forges'
 import { jsonLog, type Log } from '@penstock/runtime'
 import type { ExportSettings } from '../export-run/export-run.ts'
 import { performExport } from '../export-run/perform-export.ts'
 import { prepareDataDirectory } from '../process/data-directory.ts'
-import { type Environment, exitCodes } from '../process/environment.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { RecordRun } from '../records/record-run.ts'
 import { printable } from '../text/wording.ts'
 import { apiUrl, ForgeClient } from './forge-client.ts'
 import { ForgeError } from './forge-error.ts'
 import { Journal, type JournalSubject } from './journal.ts'
+import { PipelineFamily } from './pipeline-family.ts'
 import { type PipelineFilter, ProjectSource } from './project-source.ts'
 
 export interface BackfillSettings {
+  readonly forgeName: ForgeName
   readonly from: string
   /** The ids or paths of the projects. */
   readonly projects: readonly string[]
@@ -28,16 +40,27 @@ export interface BackfillSettings {
   readonly delivery: ExportSettings
 }
 
-/** Only the API of GitLab is listed so far. */
-const { restApi } = forges.gitlab
 /** The maximum number of printed notices, such as waits. */
 const NOTICES = 20
-/** The number of connections: four pipelines are read concurrently, each with three requests. */
+/** The number of connections: four runs are read concurrently, each with up to three requests. */
 const CONNECTIONS = 12
+
+/**
+ * Returns how the API of a forge is read.
+ *
+ * @throws {UsageError} for a forge without one
+ */
+export function forgeApi(forgeName: ForgeName): ForgeApi {
+  const { api }: Forge = forges[forgeName]
+  if (api !== undefined) return api
+  const readable = forgeNames.filter((name) => 'api' in forges[name])
+  throw new UsageError(`--forge ${forgeName}: backfill reads the API of ${readable.join(', ')} only`)
+}
 
 /** @returns the exit code */
 export async function runBackfill(settings: BackfillSettings, environment: Environment): Promise<number> {
-  const { delivery } = settings
+  const { delivery, forgeName } = settings
+  const api = forgeApi(forgeName)
   const client = new HttpClient({
     ...defaultHttpClientLimits,
     connections: CONNECTIONS,
@@ -61,26 +84,36 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
   try {
     exitCode = await performExport(delivery, environment, async ({ endpoint, stops }) => {
       const forge = newForgeClient(settings, environment, {
+        api,
         client,
         stop: AbortSignal.any([stops.all, end.signal]),
         notices,
       })
-      const projects = await projectsOf(forge, settings.projects)
+      const projects =
+        forgeName === 'gitlab' ? await gitlabProjects(forge, settings.projects) : named(settings.projects)
       const lineage = new Lineage()
-      for (const project of projects) {
-        const journal = openJournal(settings, log, project, endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''))
+      for (const { name, project, values } of projects) {
+        const journal = openJournal(settings, log, {
+          from: apiUrl(settings.from, api).href,
+          project,
+          endpoint: endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''),
+        })
         journals.push(journal)
         sources.push(
           new ProjectSource({
+            forgeName,
+            api,
             forge,
+            name,
             project,
             journal,
-            lineage,
+            family: values && new PipelineFamily({ project: values, journal, lineage }),
             filter: settings.filter,
             signals: delivery.signals,
             convertOptions: delivery.options,
             perPage: settings.perPage,
             maxBytes: delivery.maxDocumentBytes,
+            nowNs: environment.clock.nowNs(),
             notify: (line) => notices.notify(line),
           }),
         )
@@ -122,17 +155,25 @@ class Notices {
   }
 }
 
+interface ClientParts {
+  readonly api: ForgeApi
+  readonly client: HttpClient
+  readonly stop: AbortSignal
+  readonly notices: Notices
+}
+
 function newForgeClient(
-  { from, privateToken, delivery }: BackfillSettings,
+  { from, forgeName, privateToken, delivery }: BackfillSettings,
   { clock, random, signal }: Environment,
-  { client, stop, notices }: { readonly client: HttpClient; readonly stop: AbortSignal; readonly notices: Notices },
+  { api, client, stop, notices }: ClientParts,
 ): ForgeClient {
   const anyStop = AbortSignal.any([signal, stop])
   // Each running or waiting request adds a listener. Without this, Node would report more than ten as a leak.
   setMaxListeners(8 * CONNECTIONS, anyStop)
   return new ForgeClient({
-    api: restApi,
-    url: apiUrl(from, restApi),
+    api,
+    apiName: forgeName === 'gitlab' ? 'a GitLab-compatible API' : `the API of ${forgeName}`,
+    url: apiUrl(from, api),
     token: privateToken,
     client,
     maxReplyBytes: delivery.maxDocumentBytes,
@@ -144,26 +185,34 @@ function newForgeClient(
   })
 }
 
+interface BackfillProject {
+  /** The name in messages. */
+  readonly name: string
+  /** The name or id for the API. */
+  readonly project: string
+  /** The project as the forge returns it, if bundles need it. */
+  readonly values?: JsonObject
+}
+
+const named = (names: readonly string[]): BackfillProject[] =>
+  [...new Set(names)].map((name) => ({ name, project: name }))
+
 /** Returns each project once, even if it was named by id and by path. */
-async function projectsOf(forge: ForgeClient, names: readonly string[]): Promise<JsonObject[]> {
-  const byId = new Map<bigint, JsonObject>()
+async function gitlabProjects(forge: ForgeClient, names: readonly string[]): Promise<BackfillProject[]> {
+  const byId = new Map<string, BackfillProject>()
   for (const name of names) {
     const path = `/projects/${encodeURIComponent(name)}`
-    const project = await forge.object(path)
-    const id = toId(project.id)
+    const values = (await forge.demand({ path }))?.body
+    if (!isObject(values)) throw new ForgeError(`${path}: the answer is not a JSON object`)
+    const id = toId(values.id)
     if (id === undefined) throw new ForgeError(`${path}: the project has no id`)
-    byId.set(id, project)
+    const fullName = values.path_with_namespace
+    byId.set(String(id), { name: typeof fullName === 'string' ? fullName : String(id), project: String(id), values })
   }
   return [...byId.values()]
 }
 
-function openJournal(
-  { from, stateFile, dataDir }: BackfillSettings,
-  log: Log,
-  project: JsonObject,
-  endpoint: string,
-): Journal {
-  const subject = { from: apiUrl(from, restApi).href, project: String(toId(project.id)), endpoint }
+function openJournal({ stateFile, dataDir }: BackfillSettings, log: Log, subject: JournalSubject): Journal {
   if (stateFile !== undefined) return Journal.open(stateFile, subject)
   prepareDataDirectory(dataDir, log)
   return Journal.open(join(dataDir, fileName(subject)), subject)
@@ -174,7 +223,7 @@ function fileName({ from, project, endpoint }: JournalSubject): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([from, project, endpoint]))
     .digest('hex')
-  return `backfill-${project}-${digest.slice(0, 12)}.ndjson`
+  return `backfill-${project.replaceAll(/[^\w.-]/g, '-')}-${digest.slice(0, 12)}.ndjson`
 }
 
 function resumeAdvice(journals: readonly Journal[]): string {

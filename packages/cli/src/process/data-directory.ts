@@ -16,6 +16,7 @@ const entryKinds = [
   { kind: 'file', name: /^(?:(?:observe|penstock)\.lock(?:-journal)?|readyz\.probe)$/ },
   { kind: 'file', name: /^plane\.json(?:\..+)?$/ },
   { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
+  { kind: 'file', name: /^sources\.json(?:\..+)?$/ },
   { kind: 'file', name: /^sample-workspace\.pending$/ },
   { kind: 'tree', name: /^(?:repositories|mail|restore-in-progress|restore-ready|before-restore-.+)$/ },
 ] as const

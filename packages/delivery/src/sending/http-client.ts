@@ -5,7 +5,7 @@ import { getHost } from './allowed-hosts.ts'
 import { GuardedConnections } from './guarded-connections.ts'
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   /** http or https, without userinfo. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

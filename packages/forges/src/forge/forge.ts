@@ -1,3 +1,4 @@
+import type { HookApi } from '../api/hook-api.ts'
 import type { ForgeApi } from '../api/rest-api.ts'
 import type { Fields, JsonObject } from '../body/fields.ts'
 import type { JobEvent } from '../record/job-event.ts'
@@ -7,7 +8,6 @@ import type { PipelineRecord } from '../record/pipeline-record.ts'
 import type { OtherHookError } from '../record/record-error.ts'
 import type { RunningJob } from '../record/running-job.ts'
 import type { HookRules } from './hook-rules.ts'
-import type { RestApi } from './rest-api.ts'
 
 /** Everything that is known about one forge. A forge is a folder beside this one with a value of this type, and a row in `forges.ts`. */
 export interface Forge {
@@ -24,8 +24,8 @@ export interface Forge {
   readonly variableMembers?: readonly string[]
   /** Present if pipelines of the past can be listed. */
   readonly api?: ForgeApi
-  /** How backfills list pipelines. */
-  readonly restApi?: RestApi
+  /** Present if webhooks can be installed with the API. */
+  readonly hookApi?: HookApi
   /**
    * Reads the variables of a running job's environment.
    *

@@ -4,6 +4,7 @@ import { isObject, requiredSection } from '../body/fields.ts'
 import { hasAny } from '../body/shape.ts'
 import { actionsPart } from '../forge/foreign-bodies.ts'
 import type { Forge } from '../forge/forge.ts'
+import { hookApi } from './hook-api.ts'
 import { hookRules } from './hook-rules.ts'
 import { api } from './rest-api.ts'
 import { readJobs, readRun } from './run.ts'
@@ -53,4 +54,5 @@ export const forgejo = {
   otherHook: () => undefined,
   hooks: hookRules,
   api,
+  hookApi,
 } as const satisfies Forge

@@ -6,6 +6,7 @@ import { withoutCopiedStatus } from '../actions/steps.ts'
 import type { Fields } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
 import type { JobRecord } from '../record/pipeline-record.ts'
+import { hookApi } from './hook-api.ts'
 import { hookRules } from './hook-rules.ts'
 import { api } from './rest-api.ts'
 import { readRun } from './run.ts'
@@ -35,5 +36,6 @@ export const gitea = {
   otherHook: () => undefined,
   hooks: hookRules,
   api,
+  hookApi,
   readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

@@ -6,6 +6,7 @@ import { otherHook } from '../actions/signatures.ts'
 import { type Fields, section, text } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
 import type { EnvironmentRecord } from '../record/pipeline-record.ts'
+import { hookApi } from './hook-api.ts'
 import { hookRules } from './hook-rules.ts'
 import { nearMisses } from './near-misses.ts'
 import { api } from './rest-api.ts'
@@ -32,5 +33,6 @@ export const github = {
   otherHook,
   hooks: hookRules,
   api,
+  hookApi,
   readRunningJob: (variables, jobId) => readWorkflowJob(variables, jobId, reader),
 } as const satisfies Forge

@@ -1,9 +1,10 @@
 import type { Forge } from '../forge/forge.ts'
 import { bundle, otherHook, readableBodies } from './bodies.ts'
 import { readRunningJob } from './ci-variables.ts'
+import { hookApi } from './hook-api.ts'
 import { hookRules } from './hook-rules.ts'
 import { nearMisses } from './near-misses.ts'
-import { api, restApi } from './rest-api.ts'
+import { api } from './rest-api.ts'
 import { isRestJob } from './rest-jobs.ts'
 
 export const gitlab = {
@@ -17,6 +18,6 @@ export const gitlab = {
   otherHook,
   hooks: hookRules,
   api,
-  restApi,
+  hookApi,
   readRunningJob,
 } as const satisfies Forge

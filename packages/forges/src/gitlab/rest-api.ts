@@ -4,7 +4,6 @@ import type { ApiMemory, Ask, ForgeApi } from '../api/rest-api.ts'
 import { isoTime, listNumbered } from '../api/run-lists.ts'
 import { parseDate } from '../body/date.ts'
 import { isObject, type JsonObject } from '../body/fields.ts'
-import type { RestApi } from '../forge/rest-api.ts'
 
 /** The maximum number of jobs of a pipeline. GitLab allows some thousands, and lists all their attempts. */
 const MAX_JOBS = 100_000
@@ -97,12 +96,3 @@ function recordNoBridges(path: string, memory: ApiMemory): void {
 /** Returns the commit, which REST contains only in jobs and bridges. */
 const commitOf = ({ sha }: JsonObject, items: readonly JsonObject[]): JsonObject | undefined =>
   items.map(({ commit }) => commit).find((commit) => isObject(commit) && commit.id === sha) as JsonObject | undefined
-
-export const restApi: RestApi = {
-  path: '/api/v4',
-  credentials: (token) => ({ 'private-token': token }),
-  readPage: ({ 'x-total': total, 'x-next-page': next, link }) => ({
-    total: total !== undefined && /^\d{1,15}$/.test(total) ? Number(total) : undefined,
-    hasNext: next === undefined ? link === undefined || /\brel="?next"?/.test(link) : next.trim() !== '',
-  }),
-}
