@@ -11,6 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   db: [],
   forges: [],
   converter: ['forges', 'otlp'],
+  'test-reports': ['converter', 'forges', 'otlp'],
   delivery: ['db', 'runtime'],
   exporter: ['converter', 'db', 'delivery', 'forges', 'http', 'json', 'otlp', 'runtime'],
   http: ['json', 'runtime'],
@@ -40,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
     'otlp',
     'rest',
     'runtime',
+    'test-reports',
     'web',
     'webhooks',
   ],
@@ -88,6 +90,7 @@ const owners: Record<string, readonly string[]> = {
   uplot: ['web'],
   pino: ['runtime'],
   commander: ['cli'],
+  sax: ['test-reports'],
   'fast-check': ['testkit'],
   '@opentelemetry/api': ['converter', 'gateway'],
   '@opentelemetry/core': ['converter'],
@@ -96,7 +99,7 @@ const owners: Record<string, readonly string[]> = {
   '@opentelemetry/sdk-logs': ['converter'],
   '@opentelemetry/sdk-metrics': ['converter', 'gateway'],
   '@opentelemetry/sdk-trace-base': ['converter'],
-  '@opentelemetry/semantic-conventions': ['converter'],
+  '@opentelemetry/semantic-conventions': ['converter', 'test-reports'],
 }
 
 /** The modules that a pure package must not import. */
@@ -105,6 +108,7 @@ const forbiddenModules: Record<string, RegExp> = {
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
   forges: /^node:(?!crypto$)/,
+  'test-reports': /^node:/,
 }
 
 /** Returns the package of an import: `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */

@@ -1,5 +1,5 @@
 export * from './base/options.ts'
-export type { Tally } from './base/text.ts'
+export { cleanText, MAX_NAME_BYTES, MAX_VALUE_BYTES, newTally, type Tally } from './base/text.ts'
 export { PRODUCT_VERSION } from './base/version.ts'
 export { type CheckedRecord, checkRecord, type Gap, type GapPart, type Inapplicable } from './check/check-record.ts'
 export * from './convert.ts'
@@ -12,7 +12,7 @@ export {
 } from './metrics/accumulate.ts'
 export { metricParts } from './metrics/data-points.ts'
 export * from './run/export-decision.ts'
-export { getInstance } from './run/identity.ts'
+export { getInstance, hashedSpanId } from './run/identity.ts'
 export { withNamedParts } from './run/named-parts.ts'
 export { recordInstance, upstreamInstance } from './run/run.ts'
 export { hasTime } from './run/span-times.ts'
@@ -23,4 +23,8 @@ export {
   jobTraceContext,
   maxAttributeLength,
 } from './trace-context/job-trace-context.ts'
-export { type ResourceAttributeList, resourceAttributeList } from './trace-context/resource-attribute-list.ts'
+export {
+  parseResourceAttributes,
+  type ResourceAttributeList,
+  resourceAttributeList,
+} from './trace-context/resource-attribute-list.ts'

@@ -41,6 +41,9 @@ function hashedId(digits: number, tuple: string): string {
   return allZeros.startsWith(id) ? sha256(`svc-ci\n1\n${tuple}+`).slice(0, digits) : id
 }
 
+/** Returns the id of a span that is not part of a record. The first line of `tuple` is its kind. */
+export const hashedSpanId = (tuple: string): string => hashedId(SPAN_ID_DIGITS, tuple)
+
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 export const hashedIds: IdScheme = {

@@ -20,18 +20,21 @@ export function resourceAttributeList(
   existing: string | undefined,
   attributes: ReadonlyMap<string, string>,
 ): ResourceAttributeList {
-  const { entries, malformed } = parseList(existing ?? '')
+  const { entries, malformed } = parseResourceAttributes(existing ?? '')
   const merged = new Map([...entries, ...attributes])
   const list = [...merged].map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`).join(',')
   return { list, malformed }
 }
 
-interface ParsedList {
+export interface ParsedResourceAttributes {
+  /** Keys and values. Empty if the list is malformed. */
   readonly entries: readonly (readonly [string, string])[]
+  /** The reason why the list cannot be read. It does not repeat the list. */
   readonly malformed?: string
 }
 
-function parseList(list: string): ParsedList {
+/** Reads a value of `OTEL_RESOURCE_ATTRIBUTES`. */
+export function parseResourceAttributes(list: string): ParsedResourceAttributes {
   if (Buffer.byteLength(list) > maxListBytes) return malformedList(`must have at most ${maxListBytes} bytes`)
   const entries: [string, string][] = []
   for (const entry of list.split(',').filter((each) => each.trim() !== '')) {
@@ -44,7 +47,7 @@ function parseList(list: string): ParsedList {
   return { entries }
 }
 
-const malformedList = (malformed: string): ParsedList => ({ entries: [], malformed })
+const malformedList = (malformed: string): ParsedResourceAttributes => ({ entries: [], malformed })
 
 /** Returns the decoded text; `undefined` if it is not percent-encoded UTF-8. */
 function percentDecode(text: string): string | undefined {
