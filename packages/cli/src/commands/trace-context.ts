@@ -1,24 +1,14 @@
 import {
   type JobTraceContext,
-  jobTraceContext,
   maxAttributeLength,
   type ResourceAttributeList,
   resourceAttributeList,
 } from '@penstock/converter'
-import {
-  type Forge,
-  type ForgeName,
-  forgeNames,
-  forges,
-  JobVariablesError,
-  rootVariable,
-  validateId,
-} from '@penstock/forges'
+import { rootVariable } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
-import { serviceNameOf } from '../flags/command-variables.ts'
-import { addConversionFlags, conversionOptions } from '../flags/option-flags.ts'
-import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { addJobFlags, readJobContext } from '../in-job/job-context.ts'
+import { type Environment, exitCodes } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { printable } from '../text/wording.ts'
 
@@ -41,9 +31,6 @@ Examples:
 Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
 `
 
-/** The forges with jobs that have variables which describe the run. */
-const namesWithJobs = forgeNames.filter((name) => 'readRunningJob' in forges[name])
-
 export const traceContextCommand: CommandDefinition = {
   name: 'trace-context',
   define: (command: Command) => {
@@ -55,43 +42,20 @@ export const traceContextCommand: CommandDefinition = {
           .choices(['env', 'dotenv', 'json'])
           .default('env'),
       )
-      .addOption(new Option('--forge <forge>', 'forge that runs the job').choices(namesWithJobs).default('gitlab'))
-      .option('--job-id <id>', 'id of the job, for forges that have no variable for it')
-      .option('--root-pipeline-id <id>', `root of the pipelines that started this one (default: $${rootVariable})`)
       .addHelpText('after', examples)
-    addConversionFlags(command, ['instanceId', 'idScheme', 'multiProject', 'vendorNamespace', 'providerName'])
+    addJobFlags(command)
   },
   run: async (_, flags, environment) => printTraceContext(flags, environment),
 }
 
 async function printTraceContext(flags: OptionValues, environment: Environment): Promise<number> {
   const { env, stdout, stderr } = environment
-  const options = conversionOptions(flags, serviceNameOf(env))
-  const rootPipelineId = flags.rootPipelineId as string | undefined
-  const context = orUsage(() => {
-    const forge: Forge = forges[flags.forge as ForgeName]
-    const job = forge.readRunningJob?.(env, flags.jobId as string | undefined)
-    if (job === undefined) throw new JobVariablesError('the jobs of this forge have no variables that describe the run')
-    if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
-    return jobTraceContext({
-      job,
-      options,
-      rootPipelineId: rootPipelineId === undefined ? undefined : BigInt(rootPipelineId),
-    })
-  })
+  const context = readJobContext(flags, env)
   const attributes = resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes)
   const variables = variablesOf(context, attributes.list, env)
   for (const remark of remarksOn(context, attributes)) stderr.write(`penstock: ${printable(remark)}\n`)
   await write(stdout, formatters[flags.format as Format](variables, context))
   return exitCodes.ok
-}
-
-function orUsage<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw error instanceof JobVariablesError ? new UsageError(error.message) : error
-  }
 }
 
 type PrintedVariables = Readonly<Record<string, string>>

@@ -13,10 +13,17 @@ import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOptio
 import { type Environment, UsageError } from '../process/environment.ts'
 import { formatCount, printable } from '../text/wording.ts'
 import type { ExportSettings } from './export-run.ts'
+import type { ReceiverSettings } from './open-receiver.ts'
 
-/** Adds the flags of all commands that export: the receiver and the settings of the delivery. */
+/** Adds the flags of all commands that export records: those of the receiver, the signals and the records. */
 export function addExportFlags(command: Command): Command {
-  command
+  addReceiverFlags(command).addOption(signalsOption(' (default: the signals in SVC_OBSERVABILITY_EXPORT, else all)'))
+  return addInputFlags(command)
+}
+
+/** Adds the flags of all commands that send to an OTLP endpoint: the receiver and the settings of the delivery. */
+export function addReceiverFlags(command: Command): Command {
+  return command
     .addOption(new Option('--endpoint <url>', 'OTLP/HTTP base URL; /v1/traces and so on are appended'))
     .addOption(new Option('--token <token>', 'bearer token'))
     .addOption(
@@ -24,7 +31,6 @@ export function addExportFlags(command: Command): Command {
         (text: string, before: readonly string[] = []) => [...before, text],
       ),
     )
-    .addOption(signalsOption(' (default: the signals in SVC_OBSERVABILITY_EXPORT, else all)'))
     .addOption(encodingOption('protobuf'))
     .addOption(
       new Option('--concurrency <requests>', 'number of concurrent requests').argParser(integerFrom(1, 64)).default(4),
@@ -37,7 +43,6 @@ export function addExportFlags(command: Command): Command {
         defaultExportRetry.giveUpAfterMs,
       ),
     )
-  return addInputFlags(command)
 }
 
 /**
@@ -52,16 +57,18 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
   const settings = inputSettings(flags, environment)
   const endpoint: string | undefined = flags.endpoint ?? env.PENSTOCK_EXPORT_ENDPOINT
   if (!endpoint) throw new UsageError('no receiver was named; set --endpoint or PENSTOCK_EXPORT_ENDPOINT')
+  return { ...settings, ...receiverSettings(endpoint, flags, env), signals, stateFile: flags.state }
+}
+
+/** @throws {UsageError} */
+export function receiverSettings(endpoint: string, flags: OptionValues, env: Environment['env']): ReceiverSettings {
   return {
-    ...settings,
     endpoint,
     ...credentials(flags, env),
-    signals,
     encoding: flags.encoding,
     concurrency: flags.concurrency,
     timeoutMs: flags.timeout,
     retryForMs: flags.retryFor,
-    stateFile: flags.state,
   }
 }
 
@@ -69,7 +76,7 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
  * Returns the token and the headers. Flags take precedence over variables; among variables, a token takes precedence over an
  * Authorization header, which SDKs in the same job may need.
  */
-function credentials(flags: OptionValues, env: Environment['env']): Pick<ExportSettings, 'token' | 'headers'> {
+function credentials(flags: OptionValues, env: Environment['env']): Pick<ReceiverSettings, 'token' | 'headers'> {
   const given = flagHeaders(flags.header ?? [])
   if (flags.token && given.authorization !== undefined) {
     throw new UsageError('--token and --header authorization are two credentials; use one of them')
@@ -106,7 +113,7 @@ function flagHeaders(texts: readonly string[]): RequestHeaders {
 }
 
 /** Returns the signals from the variable for CI jobs. Prints a warning for unknown signals and a note if there are none. */
-function chosenSignals({ env, stderr }: Environment): readonly Signal[] {
+export function chosenSignals({ env, stderr }: Environment): readonly Signal[] {
   const choice = signalChoice(env)
   if (choice === undefined) return signalNames
   const { variable, signals, unknownWords } = choice

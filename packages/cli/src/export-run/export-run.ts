@@ -8,35 +8,21 @@ import {
   deliverAll,
   noTotals,
   type OtlpEndpoint,
-  type RequestHeaders,
 } from '@penstock/exporter'
 import { RecordError } from '@penstock/forges'
-import {
-  defaultChunkLimits,
-  type EncodedChunk,
-  type Encoding,
-  perSignal,
-  RequestEncoder,
-  type Signal,
-} from '@penstock/otlp'
+import { defaultChunkLimits, type EncodedChunk, perSignal, RequestEncoder, type Signal } from '@penstock/otlp'
 import type { InputSettings } from '../input/input-flags.ts'
 import { type Environment, exitCodes } from '../process/environment.ts'
 import type { PlacedRecord, RecordRun } from '../records/record-run.ts'
 import { Acceptance } from './acceptance.ts'
 import { deliveryTable } from './delivery-table.ts'
 import { MetricWindows } from './metric-windows.ts'
+import { hasCredential, type ReceiverSettings } from './open-receiver.ts'
 import { refusalAdvice } from './refusal-advice.ts'
 import { loadState, saveState } from './state-file.ts'
 
-export interface ExportSettings extends InputSettings {
-  readonly endpoint: string
-  readonly token: string | undefined
-  readonly headers: RequestHeaders
+export interface ExportSettings extends InputSettings, ReceiverSettings {
   readonly signals: readonly Signal[]
-  readonly encoding: Encoding
-  readonly concurrency: number
-  readonly timeoutMs: number
-  readonly retryForMs: number
   readonly stateFile: string | undefined
 }
 
@@ -216,8 +202,6 @@ export class ExportRun {
     this.#run.progress.print(`attempt ${attemptsMade} failed, next in ${wait}: ${reason}`)
   }
 }
-
-const hasCredential = ({ token, headers }: ExportSettings): boolean => Boolean(token) || Object.keys(headers).length > 0
 
 const withoutMetrics = (signals: readonly Signal[]): readonly Signal[] =>
   signals.filter((signal) => signal !== 'metrics')

@@ -18,3 +18,12 @@ export async function write(stream: OutputStream, data: Uint8Array | string): Pr
 }
 
 const isClosed = (error: Error): boolean => 'code' in error && /^(EPIPE|ERR_STREAM_DESTROYED)$/.test(String(error.code))
+
+/** Writes a result that does not change what the command has done, so closed output is ignored. */
+export async function writeIfOpen(stream: OutputStream, text: string): Promise<void> {
+  try {
+    await write(stream, text)
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error
+  }
+}
