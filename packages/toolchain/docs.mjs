@@ -40,6 +40,7 @@ import { forgeFieldsPage } from './forge-fields-page.mjs'
 import { forgeStatusRows } from './forge-statuses.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
 import { settingsPage } from './settings-page.mjs'
+import { testReportsPage } from './test-reports-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
@@ -254,6 +255,7 @@ const managementApi = managementOpenApi(PRODUCT_VERSION, observeRoutes({}))
 const pages = {
   'docs/reference/telemetry.md': page,
   'docs/reference/forge-fields.md': forgeFieldsPage(),
+  'docs/reference/test-reports.md': testReportsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/settings.md': settingsPage(),
   'docs/reference/gateway-metrics.md': metricsPage(),

@@ -20,6 +20,7 @@ import { restoreCommand } from './commands/restore.ts'
 import { schemaCommand } from './commands/schema.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
+import { testReportCommand } from './commands/test-report.ts'
 import { tokenCommand } from './commands/token.ts'
 import { traceContextCommand } from './commands/trace-context.ts'
 import { userCommand } from './commands/user.ts'
@@ -37,6 +38,7 @@ const commands: readonly CommandDefinition[] = [
   checkCommand,
   schemaCommand,
   traceContextCommand,
+  testReportCommand,
   serveCommand,
   tokenCommand,
   apiKeyCommand,
