@@ -72,16 +72,16 @@ test('own keys have the vendor namespace', () => {
 test('ids are those of the names, in any order of reports, and all different', () => {
   const name = fc.constantFrom('a', 'b', 'a\n', '["a"]', '')
   const row = fc.record({ name, className: name, file: name })
-  const escape = (text: string) => text.replaceAll('"', '&quot;').replaceAll('\n', '&#10;')
+  const escaped = (text: string) => text.replaceAll('"', '&quot;').replaceAll('\n', '&#10;')
   const xml = (rows: readonly { name: string; className: string; file: string }[]) =>
     rows.map(
       (each) =>
-        `<testcase name="${escape(each.name)}" classname="${escape(each.className)}" file="${escape(each.file)}"/>`,
+        `<testcase name="${escaped(each.name)}" classname="${escaped(each.className)}" file="${escaped(each.file)}"/>`,
     )
   const report = fc
     .array(fc.record({ name, rows: fc.array(row, { maxLength: 4 }) }), { maxLength: 4 })
     .map((suites) =>
-      suites.map((each) => `<testsuite name="${escape(each.name)}">${xml(each.rows).join('')}</testsuite>`),
+      suites.map((each) => `<testsuite name="${escaped(each.name)}">${xml(each.rows).join('')}</testsuite>`),
     )
     .map((suites) => `<testsuites>${suites.join('')}</testsuites>`)
   fc.assert(
