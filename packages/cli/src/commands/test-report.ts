@@ -54,7 +54,7 @@ export const testReportCommand: CommandDefinition = {
     const { reports, complete } = await readReports(files, environment)
     const source = { reports, parent, vendorNamespace }
     if (receiver === undefined) {
-      const body = new RequestEncoder('json').encode('traces', testSpanRequest(source))
+      const body = testSpanRequest(source, new RequestEncoder('json'))
       await write(environment.stdout, Buffer.concat([body, Buffer.from('\n')]))
       return complete ? exitCodes.ok : exitCodes.incomplete
     }
