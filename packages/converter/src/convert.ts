@@ -17,7 +17,7 @@ import { attributesFrom, vendorKey } from './base/attribute-table.ts'
 import { type ConvertOptions, resolveOptions } from './base/options.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './base/semconv.ts'
 import type { Tally } from './base/text.ts'
-import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
+import { failureLogRecord, jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, toMetrics } from './metrics/data-points.ts'
 import { jobRun, pipelineRun, traceId } from './run/run.ts'
 import { stepRuns } from './run/steps.ts'
@@ -47,9 +47,9 @@ export function convert(record: PipelineRecord, options: ConvertOptions = defaul
   const run = pipelineRun(record, createPlan(options))
   const spans: Span[] = []
   const logRecords: LogRecord[] = []
-  for (const { span, logRecord } of parts(run)) {
-    spans.push(span)
-    if (logRecord !== undefined) logRecords.push(logRecord)
+  for (const part of parts(run)) {
+    spans.push(part.span)
+    logRecords.push(...part.logRecords)
   }
   const headers = headersOf(run)
   return {
@@ -99,11 +99,13 @@ export function* convertChunks(
   const traces = writerOf('traces')
   const logs = writerOf('logs')
   if (traces !== undefined || logs !== undefined) {
-    for (const { span, logRecord } of parts(run)) {
-      const spanChunk = traces?.add(span)
+    for (const part of parts(run)) {
+      const spanChunk = traces?.add(part.span)
       if (spanChunk !== undefined) yield spanChunk
-      const logChunk = logRecord && logs?.add(logRecord)
-      if (logChunk !== undefined) yield logChunk
+      for (const logRecord of part.logRecords) {
+        const logChunk = logs?.add(logRecord)
+        if (logChunk !== undefined) yield logChunk
+      }
     }
   }
   const metrics = writerOf('metrics')
@@ -122,24 +124,28 @@ export function* convertChunks(
 
 interface Part {
   readonly span: Span
-  /** `undefined` for the spans of stages and steps. */
-  readonly logRecord: LogRecord | undefined
+  /** Empty for the spans of stages and steps. */
+  readonly logRecords: readonly LogRecord[]
 }
+
+const noLogRecords: readonly LogRecord[] = []
 
 /** Yields spans and log records in output order: pipeline, stages, jobs, each with its steps. A log record shares its span's attribute objects. */
 function* parts(run: PlannedRun): Generator<Part> {
   const { plan, tally } = run
   if (!run.record.previousExport?.onlyJobs) {
     const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
-    yield { span: pipelineSpan(run, attributes), logRecord: pipelineLogRecord(run, attributes) }
-    for (const span of stageSpans(run)) yield { span, logRecord: undefined }
+    yield { span: pipelineSpan(run, attributes), logRecords: [pipelineLogRecord(run, attributes)] }
+    for (const span of stageSpans(run)) yield { span, logRecords: noLogRecords }
   }
   for (const job of run.exportedJobs) {
     const task = jobRun(job, run)
     const jobAttributes = attributesFrom(plan.jobAttributes, task, tally)
-    yield { span: jobSpan(task, jobAttributes), logRecord: jobLogRecord(task, jobAttributes) }
+    const failure = failureLogRecord(task, jobAttributes)
+    const logRecord = jobLogRecord(task, jobAttributes)
+    yield { span: jobSpan(task, jobAttributes), logRecords: failure === undefined ? [logRecord] : [logRecord, failure] }
     for (const step of stepRuns(task)) {
-      yield { span: stepSpan(step, attributesFrom(plan.stepAttributes, step, tally)), logRecord: undefined }
+      yield { span: stepSpan(step, attributesFrom(plan.stepAttributes, step, tally)), logRecords: noLogRecords }
     }
   }
 }

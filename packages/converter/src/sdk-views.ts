@@ -97,7 +97,12 @@ function readableSpan(span: Span, resource: Resource, instrumentationScope: Inst
       attributes: attributesOf(link.attributes),
       droppedAttributesCount: link.droppedAttributesCount,
     })),
-    events: [],
+    events: span.events.map((event) => ({
+      name: event.name,
+      time: hrTime(event.timeUnixNano),
+      attributes: attributesOf(event.attributes),
+      droppedAttributesCount: event.droppedAttributesCount,
+    })),
     ended: true,
     resource,
     instrumentationScope,

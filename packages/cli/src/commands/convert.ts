@@ -12,6 +12,7 @@ import {
   signalsOption,
   wholeStreamOption,
 } from '../input/input-flags.ts'
+import { jobLogOption } from '../input/job-logs.ts'
 import { type Environment, UsageError } from '../process/environment.ts'
 import { RecordRun } from '../records/record-run.ts'
 import { directoryOutput, type RequestOutput, streamOutput } from '../records/request-output.ts'
@@ -36,6 +37,7 @@ Examples:
   $ penstock convert hook.json --signals traces | jq '.resourceSpans[].scopeSpans[].spans[].name'
   $ penstock convert hooks.ndjson.gz --encoding protobuf --output requests
   $ curl -sH "PRIVATE-TOKEN: $TOKEN" $API/projects/17/pipelines/31/jobs?include_retried=true | penstock convert -
+  $ penstock convert hook.json --job-log 380=build.log
   $ penstock convert pipelines/ --profile native --service-name svc-ci --bounds 1,5,10
 
 Exit codes: 0 all converted (or skipped: not finished yet, another event), 1 a record was refused or the output could not be
@@ -53,6 +55,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(encodingOption('json'))
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
       .addOption(wholeStreamOption())
+      .addOption(jobLogOption())
       .addHelpText('after', examples)
     addInputFlags(command)
     allowPerRunOnly(command)

@@ -4,6 +4,7 @@ import type { ExportSettings } from '../export-run/export-run.ts'
 import { performExport } from '../export-run/perform-export.ts'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { wholeStreamOption } from '../input/input-flags.ts'
+import { jobLogOption } from '../input/job-logs.ts'
 import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { RecordRun } from '../records/record-run.ts'
 
@@ -42,6 +43,7 @@ export const exportCommand: CommandDefinition = {
       .argument('<file...>', 'files, directories, or - for standard input')
       .addOption(new Option('--state <file>', 'file with the running totals of --metrics-mode cumulative'))
       .addOption(wholeStreamOption())
+      .addOption(jobLogOption())
       .addHelpText('after', examples)
     addExportFlags(command)
   },

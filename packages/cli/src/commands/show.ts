@@ -4,6 +4,7 @@ import { type Command, Option, type OptionValues } from 'commander'
 import { dataPointsIn, itemsIn } from '../export-run/signal-items.ts'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { addInputFlags, inputSettings } from '../input/input-flags.ts'
+import { jobLogOption } from '../input/job-logs.ts'
 import { type Environment, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { RecordRun } from '../records/record-run.ts'
@@ -37,6 +38,7 @@ export const showCommand: CommandDefinition = {
       )
       .argument('[file...]', 'files, directories, or - for standard input')
       .addOption(new Option('--sample', 'shows pipelines that come with the source'))
+      .addOption(jobLogOption())
       .addHelpText('after', examples)
     addInputFlags(command)
   },

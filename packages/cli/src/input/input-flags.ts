@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option, type OptionValues } from 'c
 import { serviceNameOf } from '../flags/command-variables.ts'
 import { addConversionFlags, conversionOptions } from '../flags/option-flags.ts'
 import type { Environment } from '../process/environment.ts'
+import type { JobLogFile } from './job-logs.ts'
 import { defaultMaxDocumentBytes } from './record-stream.ts'
 
 export interface InputSettings {
@@ -14,6 +15,7 @@ export interface InputSettings {
   readonly forge: ForgeName | undefined
   readonly maxDocumentBytes: number
   readonly holdsStreams: boolean
+  readonly jobLogs: readonly JobLogFile[]
 }
 
 /** Adds the flags of all commands that read records. */
@@ -52,6 +54,7 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
     forge: flags.forge as ForgeName | undefined,
     maxDocumentBytes: flags.maxFileBytes as number,
     holdsStreams: flags.wholeStream === true,
+    jobLogs: flags.jobLog ?? [],
   }
 }
 

@@ -1,7 +1,15 @@
 import type { ConvertOptions, Tally } from '@penstock/converter'
-import { type ForgeName, OtherHookError, RecordError } from '@penstock/forges'
+import {
+  type ForgeName,
+  type JobLog,
+  OtherHookError,
+  type PipelineRecord,
+  RecordError,
+  withJobLogs,
+} from '@penstock/forges'
 import { rereadableInput } from '../input/buffered-input.ts'
 import { findInputFiles, type InputFile } from '../input/input-files.ts'
+import { type JobLogFile, readJobLogs } from '../input/job-logs.ts'
 import { type Outstanding, type Place, type Reading, readBodies } from '../input/record-stream.ts'
 import type { Environment } from '../process/environment.ts'
 import { counted, formatCount } from '../text/wording.ts'
@@ -38,6 +46,8 @@ interface RunSettings {
 interface FileRunSettings extends RunSettings {
   /** Files, directories or `-`. */
   readonly inputs: readonly string[]
+  /** The logs of jobs, which add to the records of their pipelines. */
+  readonly jobLogs: readonly JobLogFile[]
   /** Whether streams are held in memory until their end, so that they can be read in two passes like files. */
   readonly holdsStreams: boolean
   /** Ends the reading in the same way as an interruption. */
@@ -63,6 +73,8 @@ export class RecordRun {
   readonly #intake: Intake
   readonly #jobGroups: RestJobGroups
   readonly #surveyProgress: Progress
+  readonly #jobLogs: ReadonlyMap<string, JobLog>
+  readonly #unusedJobLogs: Set<string>
 
   /** @throws {UsageError} for inputs that cannot be read */
   static async open(settings: FileRunSettings, environment: Environment): Promise<RecordRun> {
@@ -76,19 +88,25 @@ export class RecordRun {
       ...fileSource(file, maxDocumentBytes),
       ...(!file.rereadable && holdsStreams && { note: onePassNote(maxDocumentBytes) }),
     }))
-    return new RecordRun(settings, environment, sources, totalBytes(files))
+    const jobLogs = await readJobLogs(settings.jobLogs, signal)
+    return new RecordRun(settings, environment, sources, { bytes: totalBytes(files), jobLogs })
   }
 
-  /** `bytes` is the total length of all sources, if it is known. */
+  /** `bytes` is the total length of all sources, if it is known; `jobLogs` are the logs of jobs by their ids. */
   constructor(
     settings: RunSettings,
     environment: Environment,
     sources: readonly RecordSource[],
-    bytes: number | undefined = undefined,
+    {
+      bytes,
+      jobLogs = new Map(),
+    }: { readonly bytes?: number | undefined; readonly jobLogs?: ReadonlyMap<string, JobLog> } = {},
   ) {
     const { stderr, clock } = environment
     const terminal = stderr.isTTY === true
     this.#sources = sources
+    this.#jobLogs = jobLogs
+    this.#unusedJobLogs = new Set(jobLogs.keys())
     this.#jobGroups = new RestJobGroups(settings.maxDocumentBytes)
     this.#intake = new Intake(settings.options, settings, () => clock.nowNs())
     const mode = terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines'
@@ -111,13 +129,16 @@ export class RecordRun {
         } else {
           const { body, outstanding } = reading
           const admission = this.refusing(place, () => this.#intake.admit(body))
-          if (admission !== undefined && this.#isAdmitted(place, admission)) yield { ...admission, place, outstanding }
+          if (admission !== undefined && this.#isAdmitted(place, admission)) {
+            yield { ...admission, record: this.#withJobLogs(place, admission.record), place, outstanding }
+          }
         }
         this.progress.addRecord()
       }
       this.report.endFile(source.name)
       if (source.note !== undefined && bodies > 1) this.progress.print(`${source.name}: ${source.note}`)
     }
+    this.report.refuseJobLogs(this.#unusedJobLogs)
   }
 
   /** Returns the result of `work`. If the record turns out to be unusable, reports that and returns `undefined`. */
@@ -160,6 +181,19 @@ export class RecordRun {
     }
     progress.end()
     this.#intake.surveyed()
+  }
+
+  /** Adds the logs of its jobs to a record. */
+  #withJobLogs(place: Place, record: PipelineRecord): PipelineRecord {
+    for (const { id } of record.jobs) {
+      const log = this.#jobLogs.get(String(id))
+      if (log === undefined) continue
+      this.#unusedJobLogs.delete(String(id))
+      if (log.droppedSections === 0) continue
+      const reason = `--job-log ${id}: ${counted(log.droppedSections, 'section')} beyond the limit left out`
+      this.report.warn(place, { items: [{ path: '', reason }], total: 1 })
+    }
+    return withJobLogs(record, this.#jobLogs)
   }
 
   /** Returns whether the record is admitted, and reports its warnings only in that case. */

@@ -19,13 +19,14 @@ export class Report {
   #exported = 0
   #skipped = 0
   #refused = 0
+  #isWithoutJob = false
 
   constructor(print: (line: string) => void) {
     this.#print = print
   }
 
   get exitCode(): number {
-    return this.#refused > 0 ? exitCodes.incomplete : exitCodes.ok
+    return this.#refused > 0 || this.#isWithoutJob ? exitCodes.incomplete : exitCodes.ok
   }
 
   export(): void {
@@ -72,6 +73,14 @@ export class Report {
       this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
     const unnamed = ids.length - remarksPerFile
     if (unnamed > 0) this.#print(`… and ${counted(unnamed, 'more pipeline')} of which only job hooks came`)
+  }
+
+  /** Reports the logs of jobs that belong to no converted pipeline. */
+  refuseJobLogs(jobIds: ReadonlySet<string>): void {
+    for (const id of jobIds) {
+      this.#isWithoutJob = true
+      this.#print(printable(`--job-log ${id}: no pipeline of the input that was converted has a job with this id`))
+    }
   }
 
   /** Returns `3 converted, 1 skipped, 2 refused`; `undefined` if there is nothing to report. */

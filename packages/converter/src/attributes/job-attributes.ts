@@ -12,6 +12,7 @@ import {
   ATTR_CICD_WORKER_STATE,
   ATTR_CICD_WORKER_URL_FULL,
   ATTR_ERROR_TYPE,
+  ATTR_SVC_TASK_FAILURE_FINGERPRINT,
   ATTR_SVC_TASK_GROUP,
   ATTR_SVC_TASK_GROUP_INDEX,
   ATTR_SVC_TASK_RUN_ATTEMPT,
@@ -311,6 +312,14 @@ export const jobAttributes: AttributeTable<JobRun> = [
     from: ({ group }) => (group?.index === undefined ? undefined : BigInt(group.index)),
     extension: true,
     absent: 'the name has no ending such as `1/3`',
+  },
+  {
+    keys: [ATTR_SVC_TASK_FAILURE_FINGERPRINT],
+    type: 'string',
+    from: ({ job }) => job.failure?.fingerprint,
+    extension: true,
+    applies: ({ job }) => job.failure !== undefined,
+    absent: 'not failed, or the log of the job was not read',
   },
 ]
 

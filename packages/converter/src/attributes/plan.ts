@@ -1,3 +1,4 @@
+import type { JobFailure } from '@penstock/forges/record'
 import type { InstrumentationScope, Signal } from '@penstock/otlp'
 import { type CompiledTable, compileTable } from '../base/attribute-table.ts'
 import { resolveBounds } from '../base/bounds.ts'
@@ -6,6 +7,7 @@ import { PRODUCT_VERSION } from '../base/version.ts'
 import { idSchemes } from '../run/identity.ts'
 import type { JobRun, PipelineRun, RunSettings } from '../run/run.ts'
 import type { StepRun } from '../run/steps.ts'
+import { failureAttributes } from './failure-attributes.ts'
 import { jobAttributes } from './job-attributes.ts'
 import { type LinkContext, linkAttributes } from './link-attributes.ts'
 import { type LogContext, logAttributes } from './log-attributes.ts'
@@ -23,6 +25,7 @@ interface ConversionPlan extends RunSettings {
   readonly resourceAttributes: CompiledTable<PipelineRun>
   readonly pipelineAttributes: CompiledTable<PipelineRun>
   readonly jobAttributes: CompiledTable<JobRun>
+  readonly failureAttributes: CompiledTable<JobFailure>
   readonly stageAttributes: CompiledTable<StageContext>
   readonly stepAttributes: CompiledTable<StepRun>
   readonly linkAttributes: CompiledTable<LinkContext>
@@ -61,6 +64,7 @@ function newPlan(options: ConvertOptions): ConversionPlan {
     resourceAttributes: compileTable(resourceAttributes, options),
     pipelineAttributes: compileTable(pipelineAttributes, options),
     jobAttributes: compileTable(jobAttributes, options),
+    failureAttributes: compileTable(failureAttributes, options),
     stageAttributes: compileTable(stageAttributes, options),
     stepAttributes: compileTable(stepAttributes, options),
     linkAttributes: compileTable(linkAttributes, options),

@@ -4,6 +4,7 @@ import {
   ATTR_SVC_STEP_NUMBER,
   ATTR_SVC_STEP_RESULT,
   ATTR_SVC_STEP_STATUS,
+  ATTR_SVC_STEP_TITLE,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
 } from '../base/semconv.ts'
 import type { StepRun } from '../run/steps.ts'
@@ -19,6 +20,13 @@ export const stepAttributes: AttributeTable<StepRun> = [
     from: ({ result }) => result,
     extension: true,
     absent: 'the status has no result',
+  },
+  {
+    keys: [ATTR_SVC_STEP_TITLE],
+    type: 'string',
+    from: ({ step }) => step.section?.title,
+    extension: true,
+    absent: 'not a section of a job log, or one without a header',
   },
   {
     keys: [ATTR_SVC_TIMESTAMPS_ADJUSTED],

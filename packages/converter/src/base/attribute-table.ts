@@ -21,6 +21,8 @@ type AttributeRow<Context> = {
     readonly keys: readonly [string, ...string[]]
     readonly type: T
     readonly from: (context: Context) => ValueByType[T] | undefined
+    /** The maximum number of UTF-8 bytes of a text, if it is not `MAX_VALUE_BYTES`. */
+    readonly maxBytes?: number
     /** Set for a key that only Penstock defines. The option `extensions: false` leaves it out. */
     readonly extension?: true
     /** Set for a key that only the option `extraAttributes` adds. */
@@ -94,7 +96,7 @@ export function attributesFrom<Context>(table: CompiledTable<Context>, context: 
     let attributes = row.lastAttributes
     if (!isSame(row.lastRaw, raw)) {
       const changes = changesIn(tally)
-      const value = cleanValue(row.type, raw, tally)
+      const value = cleanValue(row, raw, tally)
       if (value === undefined) continue
       if (changesIn(tally) === changes) row.lastRaw = raw
       else attributes = []
@@ -123,10 +125,14 @@ const changesIn = (tally: Tally): number => tally.truncatedTexts + tally.dropped
 const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
 
 /** Returns the value in the form that an attribute has; `undefined` if the attribute is left out. */
-function cleanValue(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): KeyValue['value'] | undefined {
+function cleanValue(
+  { type, maxBytes = MAX_VALUE_BYTES }: { readonly type: AttributeType; readonly maxBytes?: number },
+  raw: ValueByType[AttributeType],
+  tally: Tally,
+): KeyValue['value'] | undefined {
   switch (type) {
     case 'string':
-      return cleanText(raw as string, MAX_VALUE_BYTES, tally) || undefined
+      return cleanText(raw as string, maxBytes, tally) || undefined
     case 'string[]': {
       const value = arrayValue(raw as readonly string[], tally)
       return value.length === 0 ? undefined : value

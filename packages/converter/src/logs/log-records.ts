@@ -1,7 +1,9 @@
+import { MAX_FAILURE_BYTES } from '@penstock/forges/record'
 import type { KeyValue, LogRecord } from '@penstock/otlp'
 import type { LogContext } from '../attributes/log-attributes.ts'
 import type { PlannedJob, PlannedRun } from '../attributes/plan.ts'
 import { attributesFrom, vendorKey } from '../base/attribute-table.ts'
+import { EVENT_SVC_JOB_FAILURE } from '../base/semconv.ts'
 import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
 import { type Severity, toSeverity } from './severity.ts'
 
@@ -37,6 +39,22 @@ export function jobLogRecord(task: PlannedJob, spanAttributes: readonly KeyValue
   })
 }
 
+/** Returns the log record with the failing lines of a job as its body, and the attributes of the job's span; `undefined` without such lines. */
+export function failureLogRecord(task: PlannedJob, spanAttributes: readonly KeyValue[]): LogRecord | undefined {
+  const { job, run, times } = task
+  if (job.failure === undefined || !run.options.extensions) return undefined
+  return logRecord(run, {
+    timeNs: times.endNs,
+    severity: toSeverity(job.status, job.allowFailure),
+    body: job.failure.lines,
+    maxBodyBytes: MAX_FAILURE_BYTES,
+    spanId: task.spanId,
+    source: 'job',
+    event: EVENT_SVC_JOB_FAILURE,
+    spanAttributes,
+  })
+}
+
 const pipelineLogTime = ({ record }: PlannedRun): bigint =>
   record.finishedAtNs ?? record.updatedAtNs ?? record.createdAtNs ?? UNKNOWN_TIME
 
@@ -44,6 +62,8 @@ interface LogParts {
   readonly timeNs: bigint
   readonly severity: Severity
   readonly body: string
+  /** The maximum number of UTF-8 bytes of the body, if it is not `MAX_NAME_BYTES`. */
+  readonly maxBodyBytes?: number
   readonly spanId: string
   readonly source: LogContext['source']
   readonly event: string
@@ -58,7 +78,7 @@ function logRecord(run: PlannedRun, parts: LogParts): LogRecord {
     observedTimeUnixNano: run.observedNs,
     severityNumber: severity.number,
     severityText: severity.text,
-    body: { type: 'string', value: cleanText(parts.body, MAX_NAME_BYTES, run.tally) },
+    body: { type: 'string', value: cleanText(parts.body, parts.maxBodyBytes ?? MAX_NAME_BYTES, run.tally) },
     // The attribute objects are those of the span, so that an encoder encodes the shared part once.
     attributes: own.concat(spanAttributes),
     droppedAttributesCount: 0,

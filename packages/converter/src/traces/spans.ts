@@ -1,6 +1,7 @@
-import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
+import { type KeyValue, type Span, type SpanEvent, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
 import type { PlannedJob, PlannedRun, PlannedStep } from '../attributes/plan.ts'
-import { attributesFrom } from '../base/attribute-table.ts'
+import { attributesFrom, vendorKey } from '../base/attribute-table.ts'
+import { EVENT_SVC_JOB_FAILURE } from '../base/semconv.ts'
 import { toStatusCode } from '../base/status-maps.ts'
 import { cleanText, MAX_NAME_BYTES } from '../base/text.ts'
 import { failedJobs } from '../run/run.ts'
@@ -42,17 +43,35 @@ export function jobSpan(task: PlannedJob, attributes: readonly KeyValue[]): Span
     times: task.times,
     attributes,
     links: attemptLinks(task),
+    events: failureEvents(task),
     code: toStatusCode(job.status, options),
     reason: task.errorType,
   })
 }
 
-/** Returns the span of a step, a child of its job's span. */
-export function stepSpan({ task, step, number, spanId, times }: PlannedStep, attributes: readonly KeyValue[]): Span {
+/** Returns the event with the failing lines of the job's log, at the end of the job. */
+function failureEvents({ job, run, times }: PlannedJob): readonly SpanEvent[] {
+  const { options, plan, tally } = run
+  if (job.failure === undefined || !options.extensions) return []
+  return [
+    {
+      timeUnixNano: times.endNs,
+      name: vendorKey(EVENT_SVC_JOB_FAILURE, options.vendorNamespace),
+      attributes: attributesFrom(plan.failureAttributes, job.failure, tally),
+      droppedAttributesCount: 0,
+    },
+  ]
+}
+
+/** Returns the span of a step, a child of its job's span, or of the section that contains it. */
+export function stepSpan(
+  { task, step, number, spanId, parentSpanId, times }: PlannedStep,
+  attributes: readonly KeyValue[],
+): Span {
   const { run } = task
   return span(run, {
     spanId,
-    parentSpanId: task.spanId,
+    parentSpanId,
     flags: run.ids.traceFlags | LOCAL,
     name: `step: ${step.name ?? `#${number}`}`,
     kind: SpanKind.INTERNAL,
@@ -119,6 +138,7 @@ interface SpanParts {
   readonly times: SpanTimes
   readonly attributes: readonly KeyValue[]
   readonly links: readonly SpanLink[]
+  readonly events?: readonly SpanEvent[]
   readonly code: number
   readonly reason: string | undefined
 }
@@ -137,7 +157,7 @@ function span(run: PlannedRun, parts: SpanParts): Span {
     endTimeUnixNano: parts.times.endNs,
     attributes: parts.attributes,
     droppedAttributesCount: 0,
-    events: [],
+    events: parts.events ?? [],
     droppedEventsCount: 0,
     links: parts.links,
     droppedLinksCount: 0,

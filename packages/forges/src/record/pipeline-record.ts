@@ -211,6 +211,16 @@ export interface JobRecord {
   readonly group?: { readonly name: string; readonly index: number | undefined } | undefined
   /** The steps of the job in their order; absent if the source does not list them. */
   readonly steps?: readonly StepRecord[] | undefined
+  /** The failure in the log of the job; absent if the log was not read, or the job did not fail. */
+  readonly failure?: JobFailure | undefined
+}
+
+/** The failing lines of a job's log, without secrets and escape sequences. */
+export interface JobFailure {
+  /** The lines, separated by line feeds, at most 16 KiB of UTF-8. */
+  readonly lines: string
+  /** 16 hex digits, the same for the same failure in different runs. */
+  readonly fingerprint: string
 }
 
 /** A step of a job. Its number is its position in the list, from 1. */
@@ -220,6 +230,16 @@ export interface StepRecord {
   readonly status: string
   readonly startedAtNs: bigint | undefined
   readonly finishedAtNs: bigint | undefined
+  /** Set for a section of the job's log. */
+  readonly section?: SectionRecord | undefined
+}
+
+/** The fields of a section in a job's log. Its times are whole seconds, so it may seem to begin before its job. */
+export interface SectionRecord {
+  /** The text after the marker of the start. */
+  readonly title: string | undefined
+  /** The number of the step that contains this one; it is lower than the number of this one. */
+  readonly parent: number | undefined
 }
 
 export interface RunnerRecord {
