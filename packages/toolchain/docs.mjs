@@ -133,6 +133,25 @@ ${attributes(pipelineAttributes)}
 
 ${attributes(jobAttributes)}
 
+Jobs of parallel and matrix jobs belong to a group:
+
+${table(
+  ['Forge', 'Group', 'Index'],
+  [
+    ['GitLab', 'the name without its ending: `rspec` of `rspec 1/3`, `deploy` of `deploy: [aws, data]`', 'of `1/3`'],
+    [
+      'GitHub, Gitea, Forgejo',
+      'the name without the values of its matrix: `test` of `test (ubuntu-24.04, 22)`',
+      'if one value is such as `1/3`',
+    ],
+    ['Buildkite', 'the name, if the job has `parallel_group_index`', '`parallel_group_index` + 1'],
+    ['Azure Pipelines', 'the phase, if it has several jobs', ''],
+    ['Woodpecker', 'the name, if the workflow has `environ`', ''],
+    ['Jenkins', "`Matrix` of `Matrix - OS = 'linux'`", ''],
+    ['Penstock', '`group.name`', '`group.index`'],
+  ],
+)}
+
 ## Links, and the opt-in stage spans
 
 ${attributes(linkAttributes)}

@@ -304,14 +304,14 @@ export const jobAttributes: AttributeTable<JobRun> = [
     type: 'string',
     from: ({ group }) => group?.name,
     extension: true,
-    absent: 'the name has no ending such as `1/3` or `: [aws, data]`',
+    absent: 'the job belongs to no group, by the rules of its forge below',
   },
   {
     keys: [ATTR_SVC_TASK_GROUP_INDEX],
     type: 'int',
     from: ({ group }) => (group?.index === undefined ? undefined : BigInt(group.index)),
     extension: true,
-    absent: 'the name has no ending such as `1/3`',
+    absent: 'the forge or the name of the job does not count the jobs of its group',
   },
   {
     keys: [ATTR_SVC_TASK_FAILURE_FINGERPRINT],

@@ -123,11 +123,23 @@ export function selectAttempt(
 const MAX_MATRIX_NAME = 2_048
 const MAX_GROUP_NAME = 1_024
 
-/** Returns the group of a job of a matrix, such as `test` for `test (ubuntu-24.04, 22)`. */
+/** Matches a value that counts the jobs of a group: `1/3`. */
+const position = /^(\d{1,9})\/(\d{1,9})$/
+
+/** Returns the group of a job of a matrix: `test` of `test (ubuntu-24.04, 22)`, and also index 1 of `test (1/3)`. */
 export function matrixGroup(name: string | undefined): JobRecord['group'] {
   if (name === undefined || name.length > MAX_MATRIX_NAME || !name.endsWith(')')) return undefined
   const end = name.indexOf(' (', 1)
   const hasValues = end > 0 && end + ' ('.length < name.length - 1
   if (!hasValues || end > MAX_GROUP_NAME || /^\s/.test(name)) return undefined
-  return { name: name.slice(0, end), index: undefined }
+  return { name: name.slice(0, end), index: matrixIndex(name.slice(end + ' ('.length, -1)) }
+}
+
+/** Returns the number of a job in its group, from 1, if exactly one value of its matrix counts the jobs. */
+function matrixIndex(values: string): number | undefined {
+  const positions = values.split(', ').flatMap((value) => {
+    const [, index, count] = position.exec(value) ?? []
+    return index !== undefined && Number(index) >= 1 && Number(index) <= Number(count) ? [Number(index)] : []
+  })
+  return positions.length === 1 ? positions[0] : undefined
 }

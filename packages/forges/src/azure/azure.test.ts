@@ -14,7 +14,9 @@ test('a job has the stage above it, and the tasks below it as steps in their ord
     ['Deploy', 'rollback', 'skipped'],
     ['Deploy', 'ship', 'success'],
   ])
+  expect(jobs.map(({ group }) => group?.name).filter((name) => name !== undefined)).toEqual(['compile', 'compile'])
   const [job] = lastRecord('azure-build-of-one-job').jobs
+  expect(job?.group).toBeUndefined()
   expect(job?.stage).toBeUndefined()
   expect(job?.steps?.map(({ name, status }) => [name, status])).toEqual([
     ['Initialize job', 'success'],

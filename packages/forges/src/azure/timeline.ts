@@ -94,6 +94,15 @@ function findStage(job: Fields, { byId }: Tree): string | undefined {
 /** Returns the word for the state of a record: its result if it has one. */
 const stateWord = (record: Fields): string => text(record, 'result') ?? requiredText(record, 'state')
 
+/** Reads the group of a job of a matrix: its phase, which has several jobs. */
+function readGroup(job: Fields, { byId, byParent }: Tree): JobRecord['group'] {
+  const phase = byId.get(text(job, 'parentId') ?? '')
+  if (phase === undefined || text(phase, 'type') !== 'Phase') return undefined
+  const name = text(phase, 'name')
+  const jobs = (byParent.get(text(phase, 'id') ?? '') ?? []).filter((record) => text(record, 'type') === 'Job')
+  return name === undefined || jobs.length < 2 ? undefined : { name, index: undefined }
+}
+
 function readJob(job: Fields, tree: Tree, runUrl: string | undefined): JobRecord {
   const word = stateWord(job)
   const id = requiredRunId(job, 'id')
@@ -105,6 +114,7 @@ function readJob(job: Fields, tree: Tree, runUrl: string | undefined): JobRecord
     bridge: false,
     name: text(job, 'name'),
     stage: findStage(job, tree),
+    group: readGroup(job, tree),
     status: azureStatus(word),
     startedAtNs: date(job, 'startTime'),
     finishedAtNs: date(job, 'finishTime'),

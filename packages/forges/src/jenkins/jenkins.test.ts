@@ -147,3 +147,11 @@ test.each([
   ['https://ci.example.com/view/all/', undefined],
   [undefined, undefined],
 ])('the place of %s', (url, place) => expect(readBuildPlace(url)).toEqual(place))
+
+test('the stages of a matrix are a group', () => {
+  const names = ["Matrix - OS = 'linux', NODE = '24'", 'Matrix', 'Test']
+  const stages = names.map((name, at) => ({ id: String(at + 1), name, status: 'SUCCESS', startTimeMillis: 1 }))
+  const [fixture] = fixtureBodies('jenkins-multibranch-build')
+  const { jobs } = readRecord({ ...fixture?.bodies[0], stages: { stages } })
+  expect(jobs.map(({ group }) => group?.name)).toEqual(['Matrix', undefined, undefined])
+})

@@ -91,6 +91,10 @@ export function millis(fields: Fields, key: string): number | undefined {
 const plusMillis = (startNs: bigint | undefined, ms: number | undefined): bigint | undefined =>
   startNs === undefined || ms === undefined ? undefined : startNs + BigInt(ms) * NS_PER_MS
 
+/** The name of the stages of a matrix, before their values: `Matrix - OS = 'linux', NODE = '24'`. */
+const MATRIX = 'Matrix'
+const matrixCell = /^Matrix - \w{1,255} = '/
+
 /** Returns the seconds without those in which the run waited for a person. */
 const busySeconds = (ms: number | undefined, pausedMs: number): number | undefined =>
   ms === undefined ? undefined : Math.max(0, ms - pausedMs) / 1_000
@@ -101,6 +105,7 @@ const busySeconds = (ms: number | undefined, pausedMs: number): number | undefin
  * @param isSuccess whether the build succeeded, so that a failed stage did not fail it
  */
 function readStage(stage: Fields, isSuccess: boolean): JobRecord {
+  const name = text(stage, 'name')
   const word = text(stage, 'status')
   const status = word === undefined ? UNKNOWN : jenkinsStatus(word)
   const startedAtNs = unixMilliseconds(stage, 'startTimeMillis')
@@ -111,7 +116,8 @@ function readStage(stage: Fields, isSuccess: boolean): JobRecord {
     ...absentJobFields,
     id: requiredRunId(stage, 'id'),
     bridge: false,
-    name: text(stage, 'name'),
+    name,
+    group: name !== undefined && matrixCell.test(name) ? { name: MATRIX, index: undefined } : undefined,
     status,
     startedAtNs,
     finishedAtNs: isOpen ? undefined : plusMillis(startedAtNs, durationMs),

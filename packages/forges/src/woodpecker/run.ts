@@ -1,4 +1,4 @@
-import { type Fields, id, requiredId, requiredText, sections, text, unixSeconds } from '../body/fields.ts'
+import { type Fields, id, requiredId, requiredText, section, sections, text, unixSeconds } from '../body/fields.ts'
 import { requestNumberInRef, tagInRef } from '../body/ref.ts'
 import { userName } from '../body/user-name.ts'
 import {
@@ -82,6 +82,14 @@ function readMergeRequest(pipeline: Fields): MergeRequestRecord | undefined {
   return { ...absentMergeRequestFields, iid, title: text(pipeline, 'title'), targetBranch: text(pipeline, 'branch') }
 }
 
+/** Reads the group of a workflow of a matrix: its workflows have one name, and the values of the matrix as `environ`. */
+function readGroup(workflow: Fields): JobRecord['group'] {
+  const name = text(workflow, 'name')
+  const values = section(workflow, 'environ')
+  const isOfMatrix = values !== undefined && Object.keys(values.values).length > 0
+  return name === undefined || !isOfMatrix ? undefined : { name, index: undefined }
+}
+
 /** Reads a workflow, which is a job of the record. Its steps are below it. */
 function readWorkflow(workflow: Fields): JobRecord {
   const word = requiredText(workflow, 'state')
@@ -91,6 +99,7 @@ function readWorkflow(workflow: Fields): JobRecord {
     id: requiredId(workflow, 'id'),
     bridge: false,
     name: text(workflow, 'name'),
+    group: readGroup(workflow),
     status: woodpeckerStatus(word),
     startedAtNs: unixSeconds(workflow, 'started'),
     finishedAtNs: unixSeconds(workflow, 'finished'),

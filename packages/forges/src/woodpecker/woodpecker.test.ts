@@ -65,3 +65,11 @@ test('a pipeline names neither its server nor its repository', () => {
     project: { name: undefined, path: undefined },
   })
 })
+
+test('the workflows of a matrix are a group', () => {
+  const groups = lastRecord('woodpecker-blocked-then-matrix').jobs.map(({ name, group }) => [name, group?.name])
+  expect(groups.filter(([, group]) => group !== undefined)).toEqual([
+    ['build', 'build'],
+    ['build', 'build'],
+  ])
+})
