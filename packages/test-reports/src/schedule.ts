@@ -1,5 +1,8 @@
 import type { TestEntry, TestReport, TestSuite } from './report.ts'
 
+/** The last time that OTLP can have in a signed field, in 2262. Later ends become this one, so that no sum of durations exceeds it. */
+const LATEST_NS = 2n ** 63n - 1n
+
 export interface Times {
   readonly startNs: bigint
   readonly endNs: bigint
@@ -13,7 +16,11 @@ export function schedule(report: TestReport, writtenNs: bigint): ReadonlyMap<Tes
   const times = new Map<TestEntry, Times>()
   const [first] = report.entries
   const hasStart = first?.kind === 'suite' && first.startNs !== undefined
-  placeEntries(report.entries, hasStart ? first.startNs! : latest(0n, writtenNs - lengthOf(report.entries)), times)
+  placeEntries(
+    report.entries,
+    hasStart ? bounded(first.startNs!) : latest(0n, writtenNs - lengthOf(report.entries)),
+    times,
+  )
   return times
 }
 
@@ -31,12 +38,12 @@ function placeEntries(entries: readonly TestEntry[], startNs: bigint, times: Map
 }
 
 function placeSuite(suite: TestSuite, nextNs: bigint, times: Map<TestEntry, Times>): Times {
-  const startNs = suite.startNs ?? nextNs
+  const startNs = bounded(suite.startNs ?? nextNs)
   const lastNs = placeEntries(suite.entries, startNs, times)
-  return { startNs, endNs: latest(startNs + suite.durationNs, lastNs) }
+  return { startNs, endNs: latest(bounded(startNs + suite.durationNs), lastNs) }
 }
 
-const caseTimes = (durationNs: bigint, startNs: bigint): Times => ({ startNs, endNs: startNs + durationNs })
+const caseTimes = (durationNs: bigint, startNs: bigint): Times => ({ startNs, endNs: bounded(startNs + durationNs) })
 
 /** Returns the time from the start of the first entry to the end of the last one, if none has a timestamp. */
 function lengthOf(entries: readonly TestEntry[]): bigint {
@@ -48,3 +55,5 @@ function lengthOf(entries: readonly TestEntry[]): bigint {
 }
 
 const latest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+const bounded = (timeNs: bigint): bigint => (timeNs > LATEST_NS ? LATEST_NS : timeNs)

@@ -31,6 +31,15 @@ test('a report without times ends when it was written', () => {
   ])
 })
 
+test('no time exceeds the range of OTLP', () => {
+  const rows = '<testcase time="1e99"/>'.repeat(300)
+  for (const timestamp of ['9999-12-31T23:59:59Z', '2262-01-01T00:00:00Z', '2026-11-30T00:00:00Z', '']) {
+    const text = `<testsuite timestamp="${timestamp}" time="1e99">${rows}</testsuite>`
+    const all = spans(text).flatMap((span) => [span.startTimeUnixNano, span.endTimeUnixNano])
+    expect(all.filter((time) => time < 0n || time >= 2n ** 63n)).toEqual([])
+  }
+})
+
 test('suites are below the job, cases below their suite', () => {
   const [outer, inner, row] = spans(
     '<testsuite name="o"><testsuite name="i"><testcase name="a"/></testsuite></testsuite>',
