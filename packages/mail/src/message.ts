@@ -20,7 +20,7 @@ export interface Message {
   readonly list?: MessageList
 }
 
-export interface MessageList {
+interface MessageList {
   /** The value of `List-Id` without the host: `ops/tools <42.ops.tools>`. */
   readonly id: string
   /** The page that ends the subscription. It needs no sign-in, and mail programs may call it with POST. */

@@ -182,6 +182,7 @@ export function resolveOptions(input: ConvertOptionsInput = {}): ConvertOptions 
     if (problem) throw new OptionError(name, problem)
     resolved[name] = value
   }
+  // The loop has checked each value against the table from which the type is derived.
   return resolved as unknown as ConvertOptions
 }
 

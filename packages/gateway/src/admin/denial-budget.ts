@@ -1,4 +1,4 @@
-export interface BudgetSize {
+interface BudgetSize {
   /** The number of actions that one name may take at the same time. */
   readonly burst: number
   readonly perMinute: number

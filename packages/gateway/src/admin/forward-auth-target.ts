@@ -3,7 +3,7 @@ import type { FlatHeaders } from '../contract/export-call.ts'
 /** The kind of proxy that sends the check. Each passes the original path, and handles status codes, in its own way. */
 export type ProxyKind = 'generic' | 'nginx' | 'envoy'
 
-export interface CheckTarget {
+interface CheckTarget {
   readonly proxy: ProxyKind
   /** The path and query that the client requested, or `undefined` if the proxy sent none, or sent it twice. */
   readonly original: string | undefined

@@ -4,7 +4,7 @@ export const TOKEN_ID_KEY = 'ingest.token.id'
 export const TOKEN_NAME_KEY = 'ingest.token.name'
 
 /** The encoded attributes that are added to each Resource of a body. */
-export interface OwnerAttributes {
+interface OwnerAttributes {
   /** Two `attributes` fields of a Resource message, with tags and lengths. */
   readonly protobuf: Uint8Array
   /** Two elements of the JSON array `attributes`, separated by a comma. */

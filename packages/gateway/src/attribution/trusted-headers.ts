@@ -2,7 +2,7 @@ import type { Admitted } from '../contract/admission.ts'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import type { TokenRecord } from '../contract/token-record.ts'
 
-export interface TrustedHeaderOptions {
+interface TrustedHeaderOptions {
   /** Sends `x-scope-orgid` from the token's tenant. */
   readonly tenantHeader: boolean
 }

@@ -16,7 +16,7 @@ interface Zstd {
   readonly createZstdDecompress?: (options: { chunkSize: number; params: Record<number, number> }) => Inflater
   readonly constants: { readonly ZSTD_d_windowLogMax?: number }
 }
-const zstd = zlib as unknown as Zstd
+const zstd = zlib as Zstd
 
 const options = { chunkSize: OUTPUT_CHUNK_BYTES }
 const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls'
 import type { TlsFiles } from '../contract/gateway-config.ts'
 
 /** The content of the TLS files. */
-export interface TlsMaterial {
+interface TlsMaterial {
   readonly options: SecureContextOptions
   /** A hash of the content. */
   readonly digest: string

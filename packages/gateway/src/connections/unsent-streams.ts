@@ -5,7 +5,7 @@ import { UNSENT_MS } from './discard-limits.ts'
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
 /** The part of a stream of node:http2 that the limits use. `writableLength` are the bytes that its client has not accepted. */
-export interface WaitingStream {
+interface WaitingStream {
   readonly writableEnded: boolean
   readonly writableLength: number
   close(code: number): void

@@ -2,7 +2,7 @@ import type { ExportCall } from './export-call.ts'
 import type { Transport } from './transport.ts'
 
 /** How long upstream may take if the client has not stated a deadline. */
-export const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }
+const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }
 /** The longest time for which a call may hold memory, even if its client would wait longer. */
 const LONGEST_MS = 300_000
 

@@ -10,7 +10,7 @@ export interface ReadinessReport extends ObservedReadiness {
 }
 
 /** The clients that enforcement would refuse, as JSON. Times are RFC 3339 in UTC. */
-export interface ObservedReadiness {
+interface ObservedReadiness {
   /** True if nothing would have been refused in the window and a valid token lasts another 7 days. */
   readonly ready: boolean
   /** The requested window, at most 24 hours. */
@@ -35,7 +35,7 @@ export interface ObservedReadiness {
   readonly blockers: readonly Blocker[]
 }
 
-export interface ReadinessClient {
+interface ReadinessClient {
   readonly network: string
   readonly user_agent: string
   readonly signal: string
@@ -66,7 +66,7 @@ export interface WrongPathRow {
   readonly count: number
 }
 
-export interface Blocker {
+interface Blocker {
   readonly code: 'would_reject' | 'no_valid_token' | 'valid_tokens_end_soon'
   readonly message: string
 }

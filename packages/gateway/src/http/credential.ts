@@ -1,7 +1,7 @@
 import type { Credential, CredentialPlace } from '../contract/credential.ts'
 import type { CredentialSource } from '../contract/gateway-config.ts'
 
-export const noCredential: Credential = { kind: 'none' }
+const noCredential: Credential = { kind: 'none' }
 export const malformedCredential: Credential = { kind: 'malformed' }
 
 /** The longest header value, including the scheme. */

@@ -1,7 +1,7 @@
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
 import { CREDENTIAL_PARAMETER } from './credential.ts'
 
-export type PathRoute = IngestSignal | 'health'
+type PathRoute = IngestSignal | 'health'
 
 /** The meaning of a request target. */
 export interface RequestTarget {

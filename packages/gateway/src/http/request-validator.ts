@@ -19,7 +19,7 @@ export interface Framing {
 }
 
 /** The decision about a request, based on its head. */
-export type RequestVerdict =
+type RequestVerdict =
   /** Read the body. `isEmpty`: there is no body; answer success without asking upstream (P-19). */
   | {
       readonly kind: 'receive'
@@ -40,7 +40,7 @@ export type RequestVerdict =
     }
   | { readonly kind: 'reply'; readonly reply: Reply }
 
-export interface RequestValidatorRules {
+interface RequestValidatorRules {
   readonly ingest: Ingest
   readonly cors: Cors
   readonly maxBodyBytes: number

@@ -10,7 +10,7 @@ export const CONNECTION_WINDOW = 1024 * 1024
 const MAX_HELD_RATIO = 64
 
 /** The parts of a session that receiving DATA uses. */
-export interface DataSession {
+interface DataSession {
   /** The open streams, by id. */
   readonly streams: ReadonlyMap<number, ServerStream>
   readonly resets: ResetStreams

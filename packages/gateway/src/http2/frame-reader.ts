@@ -10,7 +10,7 @@ export interface FrameHead {
 }
 
 /** Receives the frames of a connection, in their order. */
-export interface FrameSink {
+interface FrameSink {
   /** Takes the head of each frame before its payload. Returns false if such a frame is an error, so that reading has stopped. */
   headRead(head: FrameHead): boolean
   /** Takes the complete payload of a frame other than DATA. */

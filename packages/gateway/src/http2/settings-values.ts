@@ -5,7 +5,7 @@ const SETTING_BYTES = 6
 const MAX_SETTINGS = 32
 
 /** The settings that change how answers are written. */
-export interface SettingsValues {
+interface SettingsValues {
   readonly initialWindow: number | undefined
   /** All sizes of the table, in their order. */
   readonly tableSizes: readonly number[]

@@ -9,7 +9,7 @@ const LONGEST_QUOTA_WAIT_MS = 3_600_000
 const CLOCK_STEP_MS = 1_000
 
 /** The requests and bytes of a token since 00:00 UTC, or in one hour of that day. */
-export interface DailyUse {
+interface DailyUse {
   readonly tokenId: string
   readonly signal: IngestSignal
   /** Any time within the period that was counted. */
@@ -18,7 +18,7 @@ export interface DailyUse {
   readonly bytes: number
 }
 
-export interface OverLimit {
+interface OverLimit {
   /** The name of the limit, such as `traces.second.requests` or `all.day.bytes`; the label `limit` of metrics (O-4). */
   readonly limit: string
   /** The time in milliseconds until the request would fit; at most an hour for a daily quota (X-16). */

@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly perSecond: number
 }
 
-export interface DailyQuota {
+interface DailyQuota {
   /** The name of the limit, such as `all.day.bytes`. */
   readonly limit: string
   readonly measure: Measure

@@ -9,7 +9,7 @@ interface Window {
   suppressed: number
 }
 
-export interface Suppressed {
+interface Suppressed {
   readonly source: string
   readonly reason: string
   readonly tokenId: string | undefined

@@ -21,7 +21,7 @@ type HandleOwner = { _handle?: Handle | null }
 
 /** Returns whether the handle of a socket, or of a listening server, which is of the same kind, can read into a given buffer. */
 export const canReadIntoBuffer = (owner: Socket | Server): boolean =>
-  typeof (owner as unknown as HandleOwner)._handle?.useUserBuffer === 'function'
+  typeof (owner as HandleOwner)._handle?.useUserBuffer === 'function'
 
 /** The options of the constructor of a socket, with two that its types lack. */
 type AdoptionOptions = SocketConstructorOpts & { readonly handle: Handle; readonly onread: OnReadOpts }
@@ -43,7 +43,7 @@ export class SharedReadBuffer {
    */
   adopt(accepted: Socket): Socket {
     if (!canReadIntoBuffer(accepted)) return accepted.resume()
-    const owner = accepted as unknown as HandleOwner
+    const owner = accepted as HandleOwner
     const handle = owner._handle!
     const options: AdoptionOptions = {
       handle,

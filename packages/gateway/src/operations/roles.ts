@@ -31,7 +31,7 @@ const rows = {
 export type OperationName = keyof typeof rows
 
 /** The roles that may run each operation. API keys and the audit log are for Admins. */
-export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
+const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
 
 /**
  * Throws `forbidden` unless the actor's role may run the operation. Call it before the input is validated, so that a

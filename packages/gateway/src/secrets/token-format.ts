@@ -1,7 +1,7 @@
 /** Returns uniform bytes from the system's CSPRNG. */
 export type RandomBytes = (bytes: number) => Uint8Array
 
-export type SecretKind = 'ingest' | 'api_key'
+type SecretKind = 'ingest' | 'api_key'
 
 /** The prefix of each kind of secret (T-1). Both have the same length. */
 export const secretPrefixes: Readonly<Record<SecretKind, string>> = { ingest: 'psin_', api_key: 'psak_' }
@@ -53,7 +53,7 @@ export const newPlainSecret = (randomBytes: RandomBytes): string => randomBase62
 /** Returns whether a text has the form of {@link newPlainSecret}. */
 export const isPlainSecret = (text: string): boolean => /^[0-9A-Za-z]{43}$/.test(text)
 
-export interface NewSecret {
+interface NewSecret {
   /** The public id, which may be shown and logged. */
   readonly id: string
   readonly text: string

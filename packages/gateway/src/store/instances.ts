@@ -1,6 +1,6 @@
 import type { GatewayDb } from './tables.ts'
 
-export interface LiveInstance {
+interface LiveInstance {
   readonly id: string
   readonly epoch: number
 }

@@ -54,7 +54,7 @@ export interface ListedTokenJson extends TokenJson {
 }
 
 /** The usage of the last 24 whole hours; each list has one number per hour, and the last one is of the current hour. */
-export interface HourlyUsageJson {
+interface HourlyUsageJson {
   /** The beginning of the first hour. */
   readonly since: string
   readonly requests: readonly number[]

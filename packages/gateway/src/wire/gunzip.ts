@@ -2,7 +2,7 @@ import { gunzip, gunzipSync, type InputType } from 'node:zlib'
 import { lengthOption, wholeBody } from '../node-internals/gunzip-length.ts'
 
 /** The inflated body; `invalid` if any part of the body is not gzip, `too_large` if it exceeds the limit. */
-export type GunzipResult = Uint8Array | 'invalid' | 'too_large'
+type GunzipResult = Uint8Array | 'invalid' | 'too_large'
 
 /**
  * Inflates a gzip body of any number of members on a worker thread.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** A file of the explorer. Its name contains a hash of its content, so that browsers can cache it forever. */
-export interface ExplorerAsset {
+interface ExplorerAsset {
   readonly name: string
   readonly contentType: string
   readonly content: Uint8Array

@@ -2,4 +2,6 @@
 export const omitNullish = <Values extends object>(
   values: Values,
 ): { [Key in keyof Values]?: NonNullable<Values[Key]> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as never
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as {
+    [Key in keyof Values]?: NonNullable<Values[Key]>
+  }

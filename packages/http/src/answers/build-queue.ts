@@ -12,7 +12,7 @@ export class TooManyAnswers extends Error {
 }
 
 /** The client that waits for an answer. */
-export interface AnswerClient {
+interface AnswerClient {
   readonly address: string
   /** Returns whether it has closed its connection, so that its answer need not be built. */
   isGone(): boolean

@@ -3,7 +3,7 @@ import { TooManyAnswers } from './build-queue.ts'
 
 const MIB = 1024 * 1024
 
-export interface UnreadLimits {
+interface UnreadLimits {
   /** The bytes of all answers that are built and not sent yet. */
   readonly maxBytes: number
   /** The bytes of one address. */
@@ -29,7 +29,7 @@ interface Unread {
   readonly abandon: () => void
 }
 
-export interface AnswerToHold {
+interface AnswerToHold {
   /** Ends the answer. */
   readonly abandon: () => void
   /** Whether the answer is sent in any case, because it reports a change that was made. */
@@ -37,7 +37,7 @@ export interface AnswerToHold {
 }
 
 /** An answer that is counted until it is sent. */
-export interface HeldAnswer {
+interface HeldAnswer {
   /** Subtracts bytes that were passed on. */
   sent(bytes: number): void
   /** Subtracts the rest. May be called more than once. */

@@ -8,7 +8,7 @@ import { type FormEntry, fromLatin1, multipartParser, storedFile } from './read-
 import { RequestProblem } from './request-problem.ts'
 import type { UploadSpace } from './upload-space.ts'
 
-export interface StreamedForm {
+interface StreamedForm {
   readonly entries: readonly FormEntry[]
   /** Removes the files that were not moved. */
   dispose(): Promise<void>

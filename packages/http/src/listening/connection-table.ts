@@ -11,12 +11,12 @@ export interface ConnectionLimits {
  * The progress of a connection: `waiting` until it has sent the head of a first request, `active` afterwards, and
  * `leaving` while it is closed after an error response.
  */
-export type ConnectionState = 'leaving' | 'waiting' | 'active'
+type ConnectionState = 'leaving' | 'waiting' | 'active'
 
 /** The class of a connection: `general` connections may send any request, `reserve` connections only health probes. */
 export type ConnectionClass = 'general' | 'reserve'
 
-export type ConnectionAdmission<Connection> =
+type ConnectionAdmission<Connection> =
   | {
       readonly admitted: true
       readonly class: ConnectionClass

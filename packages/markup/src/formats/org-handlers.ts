@@ -25,9 +25,9 @@ interface State {
 
 type Result = HtmlNode | HtmlNode[] | undefined
 /** Returns the HTML of a node. */
-export type Handler = (state: State, node: OrgNode, parent?: OrgNode) => Result
+type Handler = (state: State, node: OrgNode, parent?: OrgNode) => Result
 /** Returns the HTML of a text of its own, such as the content of a quote. */
-export type RenderInner = (source: string) => HtmlElement['children']
+type RenderInner = (source: string) => HtmlElement['children']
 
 const IMAGE = /\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$/i
 const ADDRESS = /https?:\/\/[^\s<>"[\]]*[^\s<>"[\].,:;!?'()]/g

@@ -7,7 +7,7 @@ export interface LinkBase {
 }
 
 /** An address in a text after it has been checked. */
-export interface CheckedLink {
+interface CheckedLink {
   readonly href: string
   /** Whether it leads to another site. */
   readonly isExternal: boolean

@@ -3,7 +3,7 @@ import { checkLink, type LinkBase } from './links.ts'
 import { EXTERNAL_REL, EXTERNAL_TARGET } from './schema.ts'
 
 /** The start of all ids in rendered text, so that none equals an id of the page around it. */
-export const ID_PREFIX = 'user-content-'
+const ID_PREFIX = 'user-content-'
 const MAX_ID_LENGTH = 200
 
 /** Checks and resolves the addresses in a tree, marks links to other sites, and prefixes ids. */

@@ -5,7 +5,7 @@ import { scalarKind } from '../schema/scalar-kinds.ts'
 import { writeAnyValue, writeAttributes } from './protobuf-encode-attributes.ts'
 
 /** Writes the fields of one message, without the message's own tag and length. */
-export type MessageWriter = (writer: ProtobufWriter, model: Model) => void
+type MessageWriter = (writer: ProtobufWriter, model: Model) => void
 
 interface FieldWriter {
   readonly number: number

@@ -7,7 +7,7 @@ import type { ScalarKindName, ScalarValue } from './scalar-kinds.ts'
  * A field has its number in protobuf. Its name in JSON is `json`, or the name of its property if `json` is missing. The
  * encoders and decoders of both encodings are derived from these descriptions.
  */
-export type FieldForm =
+type FieldForm =
   | { readonly form: 'scalar'; readonly number: number; readonly kind: ScalarKindName }
   /** A repeated scalar. It is written packed, and read packed or unpacked. */
   | { readonly form: 'packed'; readonly number: number; readonly kind: ScalarKindName }
@@ -22,14 +22,14 @@ export type FieldForm =
   /** A oneof of messages. In the model it is the message with a `type`. */
   | { readonly form: 'messageOneof'; readonly arms: readonly MessageArm[] }
 
-export interface ScalarArm {
+interface ScalarArm {
   readonly type: string
   readonly number: number
   readonly kind: ScalarKindName
   readonly json: string
 }
 
-export interface MessageArm {
+interface MessageArm {
   readonly type: string
   readonly number: number
   readonly message: Message

@@ -243,7 +243,7 @@ const metric = message<Metric>('Metric', {
 })
 
 /** The four levels of the request of one signal. */
-export interface SignalSchema<S extends Signal> {
+interface SignalSchema<S extends Signal> {
   readonly request: Message<OtlpRequest<S>>
   readonly resourceGroup: Message<ResourceGroup<ItemBySignal[S]>>
   readonly scopeGroup: Message<ScopeGroup<ItemBySignal[S]>>

@@ -104,7 +104,7 @@ export async function diffsOfPage(
 const MAX_TEXT_LENGTH = 5 * 1024 * 1024
 
 /** Returns the diff of each file, in input order. Files beyond one of the limits are marked as too large. */
-export async function diffsOf(repository: GitRepository, changes: readonly Change[]): Promise<FileDiff[]> {
+async function diffsOf(repository: GitRepository, changes: readonly Change[]): Promise<FileDiff[]> {
   const diffs: FileDiff[] = []
   const work = newDiffWork()
   let left = MAX_TEXT_LENGTH

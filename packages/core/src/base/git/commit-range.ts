@@ -17,7 +17,7 @@ export interface CommitRange {
  * The remaining budget. `commits` limits the commits that are read from the repository, `steps` those that ranges
  * visit.
  */
-export interface RangeBudget {
+interface RangeBudget {
   commits: number
   steps: number
 }

@@ -10,9 +10,9 @@ export const MAX_SEARCHED_LINES = 10_000
 const MAX_STEPS = 2_000_000
 const CONTEXT_LINES = 3
 
-export type LineKind = ' ' | '-' | '+'
+type LineKind = ' ' | '-' | '+'
 
-export interface DiffLine {
+interface DiffLine {
   readonly kind: LineKind
   /** The text with its line feed, if it has one. */
   readonly text: string

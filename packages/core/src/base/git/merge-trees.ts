@@ -18,7 +18,7 @@ export interface MergeLimits {
 const MERGE_LIMITS: MergeLimits = { files: 1_000, bytes: 1024 * 1024 * 1024, directories: 10_000 }
 
 /** The ids of three trees; `undefined` means the empty tree. */
-export interface MergedSides {
+interface MergedSides {
   /** The tree from which both sides started. */
   readonly base: string | undefined
   readonly ours: string | undefined
@@ -37,7 +37,7 @@ export type MergedEntry =
  */
 export type MergeResult = readonly MergedEntry[] | 'unchanged' | Unmerged
 
-export type Unmerged = 'conflict' | 'too_large'
+type Unmerged = 'conflict' | 'too_large'
 
 /**
  * Merges the changes from `base` to `theirs` into `ours`. Writes nothing. Renames are not followed: a file that one side

@@ -11,7 +11,7 @@ const BATCH_SIZE = 1_000
 type AuditContext = Pick<RepositoryContext, 'settings'> & { readonly db: Pick<RepositoryContext['db'], 'read'> }
 
 /** The differences between the directories of repositories and the rows that name them. */
-export interface RepositoryAudit {
+interface RepositoryAudit {
   /** The directories that belong to no repository, relative to the directory of all repositories. They are not used. */
   readonly unknown: readonly string[]
   /** The repositories with a row that names a directory which does not exist. */

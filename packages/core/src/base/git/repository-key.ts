@@ -12,7 +12,7 @@ const directories = {
   project_wiki: 'project-wikis/',
 } as const
 
-export type RepositoryKind = keyof typeof directories
+type RepositoryKind = keyof typeof directories
 
 /** The owner of a repository: its kind, and the id of the project, snippet or group. */
 export interface RepositoryKey {

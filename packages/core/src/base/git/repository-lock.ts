@@ -15,7 +15,7 @@ import {
 const MAX_WAITING = 200
 export const MAX_WAIT_MS = 30_000
 const POLL_MS = 20
-export const RENEWAL_MS = 3_000
+const RENEWAL_MS = 3_000
 /** A holder on another machine or in another container is treated as ended if it has not renewed the lock for this long. */
 export const LEASE_MS = 15_000
 

@@ -3,7 +3,7 @@
 export const MAX_PATH_BYTES = 4_096
 const MAX_SEGMENT_BYTES = 255
 const MAX_DEPTH = 100
-export const MAX_REF_NAME_BYTES = 200
+const MAX_REF_NAME_BYTES = 200
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
 const controls = /[\u0000-\u001f\u007f]/

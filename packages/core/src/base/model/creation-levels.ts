@@ -4,7 +4,7 @@ import { type AccessLevel, accessLevels } from './access-level.ts'
 /**
  * GitLab's names for the levels that decide who may create something in a group. `noone` excludes administrators too.
  */
-export const creationLevels = ['noone', 'administrator', 'owner', 'maintainer', 'developer'] as const
+const creationLevels = ['noone', 'administrator', 'owner', 'maintainer', 'developer'] as const
 export type CreationLevel = (typeof creationLevels)[number]
 
 /** The lowest roles that may create projects and groups in a group. They replace the roles in the permission table. */

@@ -29,7 +29,7 @@ export interface Markup {
 }
 
 /** The reason why a text was not rendered. The message reaches clients. */
-export interface MarkupProblem extends Error {
+interface MarkupProblem extends Error {
   readonly reason: string
   /** Whether the same text may succeed later. */
   readonly isTemporary: boolean

@@ -7,7 +7,7 @@ import { type SettingName, type SettingValues, settingRows, settingTable } from 
 export const MASK = '********'
 
 const aiAvailabilities = ['default_on', 'default_off', 'never_on'] as const
-export type AiAvailability = (typeof aiAvailabilities)[number]
+type AiAvailability = (typeof aiAvailabilities)[number]
 
 /** The former names in the record, with their settings. */
 export const oldNames = settingRows.flatMap(([name, { oldNames: names = [] }]) =>
@@ -30,7 +30,9 @@ export const settingsRecordFields = {
   ...shownOldNames,
 }
 
-export interface SettingsRecord extends ObjectOf<typeof settingsRecordFields> {}
+export interface SettingsRecord
+  extends ObjectOf<typeof settingsRecordFields>,
+    Readonly<Partial<Record<SettingName, unknown>>> {}
 
 /** Returns the record for clients, without secrets. */
 export function recordOf(values: SettingValues, times: SettingsTimes): SettingsRecord {

@@ -9,7 +9,7 @@ import { type Environment, environmentEvents, MAX_ENVIRONMENTS, slugOfName, tier
 import { hasRoom, insertEnvironment, updateEnvironmentRow } from './environment-store.ts'
 
 /** The fields of a new environment; the tier follows from the name if it is missing. */
-export type NewEnvironment = Pick<Environment, 'name'> &
+type NewEnvironment = Pick<Environment, 'name'> &
   Partial<Pick<Environment, 'description' | 'externalUrl' | 'autoStopSetting'>> & {
     readonly tier?: Environment['tier'] | null | undefined
   }

@@ -4,7 +4,7 @@ import type { Pipeline } from './pipeline.ts'
 import { newestOfEach, pipelineQuery } from './pipeline-store.ts'
 
 /** A commit of a project. */
-export interface CommitInProjectId {
+interface CommitInProjectId {
   readonly projectId: number
   /** `undefined` if the commit is unknown. No pipeline is found then. */
   readonly sha: string | undefined

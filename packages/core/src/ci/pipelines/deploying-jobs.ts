@@ -4,7 +4,7 @@ import type { Job } from './pipeline.ts'
 import { type PipelineStatus, pipelineStatuses } from './pipeline-status.ts'
 
 /** The limit of jobs with an environment that are used of one record. */
-export const MAX_DEPLOYING_JOBS = 500
+const MAX_DEPLOYING_JOBS = 500
 
 /** A job of a record that names an environment. */
 export interface DeployingJob {

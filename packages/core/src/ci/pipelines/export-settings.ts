@@ -7,7 +7,7 @@ import { type SealedVariable, unsealVariable, variableLevelsOf } from '../variab
 
 /** The OTLP signals that can be exported, in the spelling that the variable uses. */
 export const exportSignals = ['traces', 'metrics', 'logs'] as const
-export type ExportSignal = (typeof exportSignals)[number]
+type ExportSignal = (typeof exportSignals)[number]
 
 /** The export settings of a pipeline, from CI/CD variables. */
 export interface ExportSettings {

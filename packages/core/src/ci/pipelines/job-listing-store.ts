@@ -39,7 +39,7 @@ export function pipelineJobListing(
 }
 
 /** Selects jobs of a project by properties of their pipelines. */
-export interface PipelineCriteria {
+interface PipelineCriteria {
   readonly pipelineIid?: number | undefined
   /** The sources that started the pipelines. */
   readonly sources?: readonly string[] | undefined
@@ -135,7 +135,7 @@ async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGen
 }
 
 /** The number of jobs of a pipeline with a certain status. */
-export interface JobTally {
+interface JobTally {
   readonly status: string
   readonly isRetried: boolean
   readonly count: number
@@ -161,7 +161,7 @@ export async function jobTallies(
 }
 
 /** The criteria for a job of a pipeline: its id or number, its name among the current jobs, or both. */
-export interface JobLookup {
+interface JobLookup {
   readonly pipeline: Pipeline
   readonly jobId?: number | undefined
   readonly globalNumber?: number | undefined

@@ -10,7 +10,7 @@ import type { OperationContext } from '../../base/operations/context.ts'
 import { settingsOf } from '../../base/settings/setting-of.ts'
 
 /** The rights of Developers on the default branch. Maintainers may push and merge in any case. */
-export interface BranchRules {
+interface BranchRules {
   readonly isProtected: boolean
   readonly developersPush: boolean
   readonly developersMerge: boolean
@@ -78,7 +78,7 @@ export async function defaultBranchRules(context: RulesContext, project: Project
 }
 
 /** A change of a branch, as far as the protection of branches depends on it. */
-export interface PlannedPush {
+interface PlannedPush {
   readonly isDefault: boolean
   /** Whether it is the first commit of the repository. */
   readonly isFirst?: boolean

@@ -25,7 +25,7 @@ import { type Push, recordPush } from './repository-store.ts'
 /** The committer, who is also the author unless the request names another. */
 export type Committer = Pick<User, 'id' | 'name' | 'email'>
 
-export interface CommitRequest {
+interface CommitRequest {
   readonly branch: string
   readonly message: string
   readonly actions: readonly CommitAction[]

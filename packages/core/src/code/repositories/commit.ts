@@ -57,7 +57,7 @@ export const titleOf = (message: string): string => message.trimStart().split('\
  * Returns the trailers in the last paragraph, if it is not the only one and contains only trailers and their
  * continuation lines.
  */
-export function trailersOf(message: string): Trailer[] {
+function trailersOf(message: string): Trailer[] {
   const paragraphs = message.trim().split(/\n[ \t]*\n/)
   if (paragraphs.length < 2) return []
   const trailers: Trailer[] = []

@@ -1,5 +1,5 @@
 /** A programming or markup language, with the colour in which forges draw it. */
-export interface Language {
+interface Language {
   readonly name: string
   readonly color: string
 }

@@ -37,12 +37,12 @@ export interface CommitSummary {
 }
 
 /** Selects a branch, tag or commit; default: the default branch. */
-export interface RefSelector {
+interface RefSelector {
   readonly ref?: string | null | undefined
   readonly refKind?: RefKind | null | undefined
 }
 
-export interface TreeSelector extends RefSelector {
+interface TreeSelector extends RefSelector {
   readonly path?: string | null | undefined
   /** Includes the entries of all directories below. */
   readonly recursive?: boolean | null | undefined

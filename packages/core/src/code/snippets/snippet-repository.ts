@@ -15,7 +15,7 @@ import { type RepositoryTreeEntry, treeEntriesAt } from '../repositories/tree-en
 import { repositoryError, type SnippetChange, tooMuchContent } from './snippet-actions.ts'
 import { openSnippetStorage, type SnippetOwner } from './snippet-storage.ts'
 
-export const MAX_SNIPPET_FILES = 10
+const MAX_SNIPPET_FILES = 10
 /** The space of a repository beyond its files: for former versions, and because a file takes whole blocks of the disk. */
 const SPACE_FOR_HISTORY_BYTES = 10 * 1024 * 1024
 

@@ -19,7 +19,7 @@ interface AvatarsTable {
 }
 
 /** The user, group or project that a picture belongs to. */
-export interface AvatarOwner {
+interface AvatarOwner {
   readonly kind: 'user' | 'group' | 'project'
   readonly id: number
 }

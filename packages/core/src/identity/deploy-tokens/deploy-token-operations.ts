@@ -26,7 +26,7 @@ import {
 } from './deploy-token-store.ts'
 
 /** The limit of the tokens of a group or project. */
-export const MAX_DEPLOY_TOKENS = 1_000
+const MAX_DEPLOY_TOKENS = 1_000
 
 export const { group: groupDeployTokens, project: projectDeployTokens } = onGroupsAndProjects(
   {

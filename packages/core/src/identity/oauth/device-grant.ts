@@ -134,6 +134,6 @@ const normalized = (userCode: string): string => userCode.replaceAll(/[\s-]/g, '
 const count = (core: Core, actor: Actor, address: string, limits: readonly CallLimit[]): Promise<void> =>
   countCall(limits, {
     context: { ...readContextOf(core), core, actor, request: { address } },
-    input: undefined as never,
+    input: undefined,
     authorize: undefined,
   })

@@ -8,7 +8,7 @@ export const orderColumns = {
   last_activity_at: 'last_activity_at_ms',
 } as const
 
-export const projectOrders = Object.keys(orderColumns) as [keyof typeof orderColumns]
+const projectOrders = Object.keys(orderColumns) as [keyof typeof orderColumns]
 
 /** Orders by stored bytes, for administrators. Packages store none. */
 export const sizeOrders = ['repository_size', 'storage_size', 'packages_size', 'wiki_size'] as const

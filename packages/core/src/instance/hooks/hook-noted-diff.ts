@@ -37,7 +37,7 @@ export async function readNotedDiff(core: Core, project: Project, place: Place):
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
 
 /** Returns the old and the new number of a line. An added line has the old number of the next line that was not added. */
-export function lineNumbersIn(
+function lineNumbersIn(
   diff: string,
   { oldLine, newLine }: Pick<NotePosition, 'oldLine' | 'newLine'>,
 ): readonly [number, number] | undefined {

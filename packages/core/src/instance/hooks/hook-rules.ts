@@ -5,7 +5,7 @@ import type { HookSecrets } from './hook-secrets.ts'
 import { expandUrl, MAX_URL, targetOf } from './hook-url.ts'
 
 export const MAX_HOOKS = 100
-export const MAX_PAIRS = 20
+const MAX_PAIRS = 20
 const MAX_VALUE = 2_048
 export const MAX_HEADER_NAME = 255
 const MAX_TEMPLATE = 4_096

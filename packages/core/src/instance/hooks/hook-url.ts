@@ -19,7 +19,7 @@ export function expandUrl(url: string, variables: UrlVariables): string | undefi
 }
 
 /** A URL with its credentials apart, as requests need it. */
-export interface HookTarget {
+interface HookTarget {
   /** Without credentials. */
   readonly url: URL
   /** The value of `Authorization` for the credentials in the URL. */

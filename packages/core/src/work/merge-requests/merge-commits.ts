@@ -8,7 +8,7 @@ import type { Committer } from '../../code/repositories/commit-to-branch.ts'
 import type { DescribedMergeRequest } from './merge-request.ts'
 import { tryMerge } from './merge-trial.ts'
 
-export interface MergePlan {
+interface MergePlan {
   readonly mergeRequest: Pick<DescribedMergeRequest, 'sourceBranch' | 'targetBranch'>
   readonly method: ProjectSettings['mergeMethod']
   readonly committer: Committer
@@ -21,7 +21,7 @@ export interface MergePlan {
 }
 
 /** The commits of a merge, before the branch is moved. */
-export interface MergedBranches {
+interface MergedBranches {
   readonly source: string
   readonly target: string
   /** The new tip of the target branch. */

@@ -23,7 +23,7 @@ export interface Reviewer extends User {
   readonly reviewedAtMs: number | undefined
 }
 
-export interface Approval {
+interface Approval {
   readonly user: User
   readonly approvedAtMs: number
 }

@@ -6,7 +6,7 @@ import { type MergeLimits, type MergeResult, mergeTrees } from '../../base/git/m
 const RANGE_BUDGET = { commits: 10_000, steps: 50_000 }
 
 /** The outcome of merging the heads of a source and a target branch in memory. */
-export type MergeTrial =
+type MergeTrial =
   /** There is nothing to merge, the branches have no common history, or the search for it exceeds its limits. */
   | { readonly outcome: 'no_commits' | 'unrelated' | 'too_large' }
   | {

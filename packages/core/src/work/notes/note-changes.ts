@@ -27,7 +27,7 @@ import type { Noteable, There } from './noteable.ts'
 
 export type NotesTx = Tx & CallContext & There
 
-export interface NewNote {
+interface NewNote {
   readonly body: string
   readonly createdAt?: number | undefined
   readonly isInternal: boolean

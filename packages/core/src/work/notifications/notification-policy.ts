@@ -21,7 +21,7 @@ export type Relation = 'mentioned' | 'participating' | 'none'
 type Audience = 'thread' | 'project' | 'starter'
 
 /** The recipients of one kind of event. */
-export interface RecipientRule {
+interface RecipientRule {
   readonly audience: Audience
   /** The levels, besides `custom`, that select it for users who neither take part nor are mentioned. */
   readonly levels: readonly ('participating' | 'watch')[]

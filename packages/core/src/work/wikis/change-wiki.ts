@@ -18,7 +18,7 @@ import { getParent } from '../../identity/parents/parent-operations.ts'
 import { chargeStorage } from '../../identity/projects/storage-store.ts'
 import { headOf, type WikiHead } from './wiki-tree.ts'
 
-export const wikiKey = ({ kind, id }: ParentRef): RepositoryKey => ({ kind: `${kind}_wiki`, id })
+const wikiKey = ({ kind, id }: ParentRef): RepositoryKey => ({ kind: `${kind}_wiki`, id })
 
 /** A wiki's repository for reading, with its default branch. */
 export interface OpenWiki {
@@ -40,7 +40,7 @@ export interface WikiDraft {
 }
 
 /** The commit that a change makes, and the function that stores its rows in the same transaction. */
-export interface PlannedCommit<Result> {
+interface PlannedCommit<Result> {
   /** Missing if nothing in the tree has changed, so that no commit is made. */
   readonly message?: string
   readonly storeRows: (tx: OperationContext & Tx, commit: WikiCommit) => Promise<Result>

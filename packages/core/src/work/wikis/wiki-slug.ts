@@ -6,7 +6,7 @@ import { errorTexts } from '../../base/kit/error-texts.ts'
 
 /** The formats that a client can choose. */
 export const wikiFormats = ['markdown', 'rdoc', 'asciidoc', 'org'] as const
-export type WikiFormat = (typeof wikiFormats)[number]
+type WikiFormat = (typeof wikiFormats)[number]
 
 const extensions: Readonly<Record<WikiFormat, string>> = {
   markdown: 'md',

@@ -14,7 +14,7 @@ const MAX_DEPTH = 100
 /** The limit of a page that is read. A repository from elsewhere may have larger ones. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** The limit of all pages of a list with content. */
-export const MAX_LIST_BYTES = 64 * 1024 * 1024
+const MAX_LIST_BYTES = 64 * 1024 * 1024
 /** The number of files that are read at a time. */
 const READS_AT_A_TIME = 16
 

@@ -7,7 +7,7 @@ export class HpackError extends Error {
   override readonly name = 'HpackError'
 }
 
-export interface HpackLimits {
+interface HpackLimits {
   /**
    * The SETTINGS_HEADER_TABLE_SIZE that the server advertises. Below 4096 it must be known to the client before its first request,
    * because the table has the lower size from the beginning.
