@@ -53,6 +53,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/export/outage.test.ts', 'alone', 'holds exports to their time'],
   ['test/gateway/', 'alone', 'holds clients to the time that they take, or fills the machine with processes'],
   ['test/gateway/upstream-slow.test.ts', 'tools', 'waits for half a minute'],
+  ['test/gitea/live.test.ts', 'tools', 'Gitea, git, and a service that is killed'],
   ['test/guides/', 'tools', 'compiles whole packages'],
   ['test/interop/', 'alone', 'the collector, Go and Python; holds their retries to their time'],
   ['test/packaging/', 'tools', 'npm and a C++ compiler, mmdebstrap, umoci, crun, systemd and Helm'],

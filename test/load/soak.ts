@@ -23,6 +23,7 @@ const soaks = [
   'schemathesis-postgres',
   'export-kill',
   'hook-kill',
+  'gitea',
   'mail-kill',
   'cluster',
   'export-workers',

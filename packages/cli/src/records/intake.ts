@@ -24,6 +24,7 @@ import { JobEvents } from './job-events.ts'
 import { PendingPipelines } from './pending-pipelines.ts'
 import { PipelineLinks } from './pipeline-links.ts'
 import { RecentMap } from './recent-map.ts'
+import { UncountedAttempts } from './uncounted-attempts.ts'
 
 /** The decision about a body. */
 export type Admission = Admitted | Skipped
@@ -71,6 +72,8 @@ export class Intake {
   /** The job events of the survey, and of the records admitted so far. */
   readonly #surveyedJobEvents = new JobEvents(rememberedJobs)
   readonly #jobEvents = new JobEvents(rememberedJobs)
+  readonly #surveyedAttempts = new UncountedAttempts(rememberedJobs)
+  readonly #attempts = new UncountedAttempts(rememberedJobs)
   readonly #pendingPipelines = new PendingPipelines(rememberedPipelines)
 
   /** `nowNs` returns the receipt time for records that contain no time. */
@@ -83,7 +86,8 @@ export class Intake {
 
   /** Reads a body of the survey, before any body is admitted. Invalid bodies are ignored here, because `admit` refuses them. */
   survey(body: unknown): void {
-    const input = this.#readable(body)
+    const read = this.#readable(body)
+    const input = read && this.#withFoundAttempt(this.#surveyedAttempts, read)
     if (input?.kind === 'pipeline') {
       this.#links.learnRecord(input.record)
       if (exportDecision(input.record, this.#options).kind === 'skip')
@@ -101,7 +105,7 @@ export class Intake {
 
   /** @throws {RecordError} for a body that is no record */
   admit(body: unknown): Admission {
-    const input = readInput(body, this.#facts)
+    const input = this.#withFoundAttempt(this.#attempts, readInput(body, this.#facts))
     if (input.kind === 'job') return this.#admitJob(input.event)
     return this.#admitPipeline({ ...input, record: withNamedParts(input.record, this.#options) })
   }
@@ -123,6 +127,17 @@ export class Intake {
       if (error instanceof RecordError) return undefined
       throw error
     }
+  }
+
+  #withFoundAttempt(attempts: UncountedAttempts, input: Input): Input {
+    if (input.kind === 'job') {
+      const key = rootKey(
+        recordInstance({ ...input.event, runAttempt: undefined }, this.#options),
+        input.event.pipelineId,
+      )
+      return { ...input, event: attempts.ofJob(key, input.event) }
+    }
+    return { ...input, record: attempts.ofRun(this.#keyOf({ ...input.record, attempt: undefined }), input.record) }
   }
 
   #admitJob(event: JobEvent): Admission {

@@ -27,6 +27,7 @@ const byId = <Item extends { readonly spanId: string }>(spans: readonly Item[]) 
   spans.toSorted((one, other) => one.spanId.localeCompare(other.spanId))
 
 test.each([
+  ['gitea-1-26-failed-then-rerun', ['gitea-1-26-failed-rest', 'gitea-1-26-rerun-rest']],
   ['gitea-1-26-matrix-needs-and-skipped-job', ['gitea-1-26-matrix-rest']],
   ['gitea-1-26-tag-and-workflow-without-name', ['gitea-1-26-tag-rest']],
   ['gitea-1-26-organisation-webhook', ['gitea-1-26-tag-rest']],

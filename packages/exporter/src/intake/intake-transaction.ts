@@ -34,6 +34,7 @@ import {
   saveJobEnrichments,
 } from '../store/job-hook-store.ts'
 import { findRow, insertRecords, type StoredRecord, storedForge, storedRoot } from '../store/record-store.ts'
+import { isAttemptUnknown, withFoundAttempt } from './find-attempt.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>
@@ -94,7 +95,8 @@ export class IntakeTransaction {
     await this.#loadJobEnrichments(arrivals.filter(mayBeExported).map(({ key }) => key))
   }
 
-  add(arrival: Arrival): Promise<IntakeResult> {
+  async add(given: Arrival): Promise<IntakeResult> {
+    const arrival = await this.#withFoundAttempt(given)
     const { input } = arrival.request.body
     return input.kind === 'job' ? this.#addJob(arrival, input) : this.#addPipeline(arrival, input)
   }
@@ -103,6 +105,18 @@ export class IntakeTransaction {
   async write(): Promise<void> {
     await this.#history.save()
     await insertRecords(this.#tx, this.#records, this.#nowMs)
+  }
+
+  async #withFoundAttempt(arrival: Arrival): Promise<Arrival> {
+    const { request, options, namespace, pipelineId } = arrival
+    const { input } = request.body
+    if (!isAttemptUnknown(input)) return arrival
+    const keyOf = (attempt: number) => {
+      const source = input.kind === 'job' ? { ...input.event, runAttempt: attempt } : { ...input.record, attempt }
+      return pipelineKey({ ...namespace, instance: recordInstance(source, options) }, pipelineId)
+    }
+    const found = await withFoundAttempt(this.#tx, this.#history, input, keyOf)
+    return toArrival({ ...request, body: { ...request.body, input: found } }, options)
   }
 
   async #addJob(arrival: Arrival, input: JobInput): Promise<IntakeResult> {
@@ -165,7 +179,7 @@ export class IntakeTransaction {
         root: storedRoot(run),
         previousJobIds: earlier.jobIds,
         jobEnrichments: undefined,
-        identity,
+        identity: { ...identity, attempt: event.attemptsUncounted && event.runAttempt },
         collects: true,
         onlyJobs: true,
       },
@@ -238,7 +252,7 @@ export class IntakeTransaction {
         root,
         previousJobIds: record.previousExport?.jobIds,
         jobEnrichments: collects ? undefined : jobEnrichments,
-        identity,
+        identity: record.attemptsUncounted ? { ...identity, attempt: record.attempt } : identity,
         collects,
         onlyJobs: false,
       },

@@ -15,6 +15,12 @@ const SETTLE_MS = 60_000
 /** More than a run may wait, however many hooks arrive. */
 const LONG_MS = 11 * SETTLE_MS
 
+/** Returns the hook about a job as it was while the job ran. */
+function unfinished(hook: string): string {
+  const { workflow_job, ...others } = JSON.parse(hook) as { workflow_job: object }
+  return JSON.stringify({ ...others, workflow_job: { ...workflow_job, status: 'in_progress', conclusion: null } })
+}
+
 /** Defines the tests on runs with jobs that have hooks of their own. */
 export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void {
   describe(name, () => {
@@ -91,6 +97,18 @@ export function describeRunsWithoutJobs(name: string, newPlace: NewPlace): void 
       expect(after[0]).toMatchObject({ traceId: before[0]?.traceId, parentSpanId: before[0]?.spanId })
       expect(sentLogs().map((records) => records.length)).toEqual([2, 1])
       expect(requestsTo('/v1/metrics')).toHaveLength(1)
+    })
+
+    test('a job that ends after its run is sent when it has ended', async () => {
+      await world.receive(second)
+      await world.receive(unfinished(first))
+      await world.receive(run)
+      await world.clock.advance(SETTLE_MS)
+      await send()
+      expect(await world.receive(first)).toMatchObject({ kind: 'enqueued' })
+      await sendAll()
+      const names = sentSpans().map((spans) => spans.map(({ name }) => name))
+      expect(names).toEqual([['RUN CI', 'job: build'], ['job: test']])
     })
 
     test('a body is read again as the forge that it was read as', async () => {

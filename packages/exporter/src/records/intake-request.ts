@@ -16,6 +16,8 @@ export interface ExportPlan {
  */
 export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
   readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
+  /** The attempt that was found for the run. */
+  readonly attempt?: number | undefined
 }
 
 export const DEFAULT_SETTLE_MS = 60_000

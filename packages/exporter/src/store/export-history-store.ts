@@ -40,6 +40,17 @@ export class ExportHistory {
     for (const row of rows) this.#rows.set(row.key, row)
   }
 
+  /** Returns whether a loaded key has a row. */
+  has(key: string): boolean {
+    return this.#rows.get(key) !== undefined
+  }
+
+  /** Returns the latest export of a loaded key. */
+  earlierExport(key: string): EarlierExport | undefined {
+    const row = this.#rows.get(key)
+    return row && earlierOf(row)
+  }
+
   /** Returns the stored root of a pipeline. */
   async findRoot(key: string): Promise<RunId | undefined> {
     await this.load([key])

@@ -1,4 +1,5 @@
 import {
+  isFinished,
   type JobEnrichment,
   type JobRecord,
   mergedJobEvents,
@@ -88,8 +89,22 @@ export async function findJobEnrichments(tx: Tx, pipelines: readonly string[]): 
   return new Map([...byPipeline].map(([pipeline, list]) => [pipeline, `[${list.join(',')}]`]))
 }
 
-export async function deleteJobEnrichments(tx: Tx, pipeline: string): Promise<void> {
-  await tx.deleteFrom('export_job_hooks').where('pipeline', '=', pipeline).execute()
+/** Deletes the enrichments of a pipeline, or only those of some jobs. */
+export async function deleteJobEnrichments(tx: Tx, pipeline: string, jobIds?: readonly RunId[]): Promise<void> {
+  const all = tx.deleteFrom('export_job_hooks').where('pipeline', '=', pipeline)
+  if (jobIds === undefined) {
+    await all.execute()
+    return
+  }
+  for (let at = 0; at < jobIds.length; at += JOBS_PER_STATEMENT) {
+    await all.where('job_id', 'in', jobIds.slice(at, at + JOBS_PER_STATEMENT).map(runIdText)).execute()
+  }
+}
+
+/** Returns the enrichments of jobs that have ended, as JSON for `parseJobEnrichments`, and the ids of these jobs. */
+export function finishedOf(text: string, pipelineId: RunId): { finished: string; jobIds: readonly RunId[] } {
+  const finished = parseJobEnrichments(text, pipelineId).filter(({ status }) => isFinished(status ?? ''))
+  return { finished: `[${finished.map(jobEnrichmentText).join(',')}]`, jobIds: finished.map(({ jobId }) => jobId) }
 }
 
 export async function deleteJobEnrichmentsBefore(tx: Tx, beforeMs: number, limit: number): Promise<number> {

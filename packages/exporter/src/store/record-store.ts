@@ -9,6 +9,7 @@ import {
   runIdText,
   withJobEvents,
   withRoot,
+  withUncountedAttempt,
 } from '@penstock/forges'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
@@ -149,20 +150,22 @@ export async function findEnqueuedAtMs(db: Kysely<ExporterTables>, delivery: str
 
 function recordOf(row: Selectable<ExportRecordsTable>, { input }: ReceivedBody): PipelineRecord {
   if (input.kind !== 'pipeline') throw new Error(`the stored body of ${row.key} is not a pipeline`)
-  const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
+  const identity = row.identity === null ? {} : (JSON.parse(row.identity) as ExportIdentity)
+  const attempt = withUncountedAttempt(input.record, identity.attempt ?? 1)
+  const received = { ...attempt, receivedAtNs: BigInt(row.received_at_ns) }
   const complete =
     row.job_news === null ? received : withJobEvents(received, parseJobEnrichments(row.job_news, received.id))
-  const rooted = withIdentity(withRoot(complete, storedRoot(row)), row.identity)
+  const rooted = withIdentity(withRoot(complete, storedRoot(row)), identity)
   if (row.previous_job_ids === null) return rooted
   const jobIds = new Set(readIds(row.previous_job_ids))
   return { ...rooted, previousExport: row.only_jobs === 1 ? { jobIds, onlyJobs: true } : { jobIds } }
 }
 
-function withIdentity(record: PipelineRecord, text: string | null): PipelineRecord {
-  if (text === null) return record
-  const { instance, upstream } = JSON.parse(text) as ExportIdentity
-  return { ...record, instance, upstream: record.upstream && { ...record.upstream, ...upstream } }
-}
+const withIdentity = (record: PipelineRecord, { instance, upstream }: ExportIdentity): PipelineRecord => ({
+  ...record,
+  instance: instance ?? record.instance,
+  upstream: record.upstream && { ...record.upstream, ...upstream },
+})
 
 export function storedRoot({
   root_id,
