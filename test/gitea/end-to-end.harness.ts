@@ -48,6 +48,8 @@ export interface EndToEnd {
   readonly contexts: readonly JobContext[]
   readonly hooks: readonly RelayedHook[]
   readonly kills: number
+  /** Lines of the server's log about hooks that it could not deliver. */
+  readonly undelivered: readonly string[]
   /** The exported spans and log records of each kind of webhooks. */
   readonly spans: Readonly<Record<HookKind, readonly Span[]>>
   readonly logs: Readonly<Record<HookKind, readonly LogRecord[]>>
@@ -99,7 +101,8 @@ export async function playEndToEnd(paceMs: number): Promise<EndToEnd> {
   // The server skips the job `report` after it has ended the run.
   await relay.until((hooks) => hooks.filter(isSkipped).length >= SKIPPED_JOBS * hookKinds.length)
   const exported = await service.exported()
-  return { attempts, contexts, hooks: relay.hooks, kills: service.kills, ...exported }
+  const undelivered = gitea.log.split('\n').filter((line) => /deliver webhook/i.test(line))
+  return { attempts, contexts, hooks: relay.hooks, kills: service.kills, undelivered, ...exported }
 }
 
 /** Returns the ids of the runs of a workflow that have ended, one for each attempt, by their start. */

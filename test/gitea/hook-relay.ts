@@ -34,7 +34,8 @@ export class HookRelay implements AsyncDisposable {
   }
 
   private constructor() {
-    this.#server = createServer(async (request, response) => {
+    // A hook that meets a connection while it closes is lost, because Gitea sends no hook twice.
+    this.#server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString()
       const hook = { source: request.url?.slice(1) ?? '', headers: request.headers, body }
       const earlier = this.#passed

@@ -22,6 +22,7 @@ import type { ReceivedBody } from '../records/received-body.ts'
 import { sourceRequest } from '../sources/source-request.ts'
 import type { Source, Sources } from '../sources/sources.ts'
 import { FailureLimit } from './failure-limit.ts'
+import { formPayload, isForm, MAX_FORM_BYTES } from './form-payload.ts'
 import { HookRefusal, overloaded, renderError } from './hook-refusal.ts'
 
 /** The path prefix of requests that belong to this listener. */
@@ -104,11 +105,19 @@ export function hooksListener(options: HooksOptions): RequestListener {
     }
     try {
       const scanner = new JsonScanner(limits.json)
-      const bytes = await readBytes(raw, limits.bodyBytes, (chunk) => {
+      const formSigns = isForm(raw.headers) ? rules.formSigns : undefined
+      const maxBytes = formSigns === undefined ? limits.bodyBytes : Math.min(limits.bodyBytes, MAX_FORM_BYTES)
+      const received = await readBytes(raw, maxBytes, (chunk) => {
         hold(chunk.length)
-        scanner.write(chunk)
+        if (formSigns === undefined) scanner.write(chunk)
       })
-      const refusal = rules.validateSignature(source.credentials, raw.headers, bytes)
+      const bytes = formSigns === undefined ? received : formPayload(received)
+      if (formSigns !== undefined) {
+        hold(bytes.length)
+        scanner.write(bytes)
+      }
+      const signed = formSigns === 'form' ? received : bytes
+      const refusal = rules.validateSignature(source.credentials, raw.headers, signed)
       if (refusal !== undefined) refuse(refusal)
       // Checked after the signature, so that a caller who cannot sign learns nothing about the body.
       const excess = scanner.exceeded

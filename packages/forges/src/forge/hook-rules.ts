@@ -13,6 +13,10 @@ export interface HookRules {
   readonly recordEvents: readonly string[]
   /** An event that is sent for records and for other things; bodies that are no records are then ignored. */
   readonly mixedEvent?: string
+  /**
+   * Set if a webhook of the forge can send a form with the JSON in its field `payload`, and which of the two it signs.
+   */
+  readonly formSigns?: 'form' | 'payload'
   /** Set if the forge signs hooks with a signing token of Standard Webhooks. Sources of other forges have none. */
   readonly hasSigningTokens?: true
   /** The form of secret tokens, if the forge cannot send all texts. */
@@ -22,7 +26,7 @@ export interface HookRules {
     credentials: Credentials,
     request: { readonly headers: HookHeaders; readonly serviceName: string; readonly nowMs: number },
   ) => CredentialRefusal | undefined
-  /** Validates the signature over the raw body of a request that `validateHeaders` accepted. */
+  /** Validates the signature over the signed part of a request that `validateHeaders` accepted. */
   readonly validateSignature: (
     credentials: Credentials,
     headers: HookHeaders,

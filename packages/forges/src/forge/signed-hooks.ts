@@ -9,6 +9,7 @@ interface SignedHooks {
   /** Returns the signature in the value of its header; absent if the value is the signature. */
   readonly findSignature?: (value: string) => string | undefined
   readonly recordEvents: readonly string[]
+  readonly formSigns?: 'form' | 'payload'
 }
 
 /** Returns the rules of a forge that signs the bodies of its hooks. The secret token of a source is the key of the signature. */
@@ -20,6 +21,7 @@ export function signedHookRules({ form, findSignature, ...hooks }: SignedHooks):
   return {
     event: (headers) => headerWord(headers, ...hooks.eventHeaders),
     recordEvents: hooks.recordEvents,
+    ...(hooks.formSigns && { formSigns: hooks.formSigns }),
     validateHeaders: ({ secretTokens }, { headers }) => {
       if (secretTokens.length === 0) return undefined
       const given = signature(headers) ?? ''

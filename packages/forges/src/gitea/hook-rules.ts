@@ -5,4 +5,5 @@ export const hookRules = signedHookRules({
   eventHeaders: ['x-gitea-event'],
   signatureHeaders: ['x-gitea-signature'],
   recordEvents: ['workflow_run', 'workflow_job'],
+  formSigns: 'payload',
 })

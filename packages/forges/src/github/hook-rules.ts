@@ -5,4 +5,5 @@ export const hookRules = signedHookRules({
   eventHeaders: ['x-github-event'],
   signatureHeaders: ['x-hub-signature-256'],
   recordEvents: ['workflow_run', 'workflow_job'],
+  formSigns: 'form',
 })
