@@ -8,9 +8,8 @@ import { hookKinds } from './pottery.ts'
 /** Returns what is wrong with the exports of real runs: spans that are missing, sent twice, or differ from what the server says. */
 export function faultsIn(played: EndToEnd): string[] {
   const expected = played.attempts.flatMap(({ bundle }) => spansOfBundle(bundle))
-  const faults = played.hooks
-    .filter(({ status }) => status !== 202)
-    .map(({ status }) => `a hook was answered ${status}`)
+  const refused = played.hooks.filter(({ status }) => status !== 202)
+  const faults = [...played.undelivered, ...refused.map(({ status }) => `a hook was answered ${status}`)]
   for (const kind of hookKinds) {
     const of = (fault: string) => `${kind} webhook: ${fault}`
     faults.push(...differences(expected, played.spans[kind]).map(of))
