@@ -86,6 +86,11 @@ export class RepositoryReader {
     this.#repository = repository
   }
 
+  /** The content, for readers that have found a commit or a tag in it. */
+  get #git(): ProjectRepository['git'] {
+    return this.#repository!.git
+  }
+
   get exists(): boolean {
     return this.#repository !== undefined
   }
@@ -101,7 +106,7 @@ export class RepositoryReader {
   /** Counts the commits of the default branch, up to `MAX_SEARCHED`. */
   async countCommits(): Promise<number> {
     const tip = await this.#repository?.findCommit(undefined)
-    return tip === undefined ? 0 : countCommits(this.#repository!.git, tip)
+    return tip === undefined ? 0 : countCommits(this.#git, tip)
   }
 
   async commitAt(selector: RefSelector): Promise<ListedCommit | undefined> {
@@ -114,7 +119,7 @@ export class RepositoryReader {
     const tip = await this.#find(selector)
     if (tip === undefined || !path) return tip === undefined ? undefined : this.#commit(tip)
     const segments = segmentsOf(path.replace(/\/$/, ''))
-    const { git } = this.#repository!
+    const git = this.#git
     if (segments === undefined || (await entryAt(git, (await git.commit(tip)).tree, segments)) === undefined)
       return undefined
     const commit = await lastChange(git, tip, segments)
@@ -128,7 +133,7 @@ export class RepositoryReader {
   }: RefSelector & { readonly paths: readonly string[] }): Promise<FileOfRepository[]> {
     const tip = await this.#find(selector)
     if (tip === undefined) return []
-    const { git } = this.#repository!
+    const git = this.#git
     const { tree } = await git.commit(tip)
     const known = new Map<string, Promise<readonly TreeEntry[]>>()
     const trees = {
@@ -152,7 +157,7 @@ export class RepositoryReader {
   async tree({ path, recursive, ...selector }: TreeSelector): Promise<RepositoryTree | undefined> {
     const tip = await this.#find(selector)
     if (tip === undefined) return undefined
-    const { git } = this.#repository!
+    const git = this.#git
     const entries = await treeEntriesAt(git, tip, path ?? '', recursive === true)
     if (entries === undefined) return undefined
     return {
@@ -186,7 +191,7 @@ export class RepositoryReader {
     const files = entries.filter(({ name, mode }) => isRegular(mode) && languageOf(name) !== undefined)
     const sizes: [string, number][] = []
     for (const { name, sha } of files.slice(0, MAX_MEASURED_FILES)) {
-      sizes.push([name, await this.#repository!.git.blobSize(sha)])
+      sizes.push([name, await this.#git.blobSize(sha)])
     }
     return sharesOf(sizes)
   }
@@ -196,7 +201,7 @@ export class RepositoryReader {
     const tip = await this.#find({ ref, refKind })
     const segments = path ? segmentsOf(path.replace(/\/$/, '')) : undefined
     if (tip === undefined || (path && segments === undefined)) return
-    const { git } = this.#repository!
+    const git = this.#git
     for await (const commit of history(git, [tip], { segments, ...filter })) yield listedCommitOf(this.project, commit)
   }
 
@@ -225,7 +230,7 @@ export class RepositoryReader {
     const names = new Map<string, string[]>()
     const { git } = this.#repository ?? {}
     for (const { name, oid } of git === undefined ? [] : await listReferences(git, 'tags')) {
-      const sha = await git!.commitNamedBy(oid)
+      const sha = await this.#git.commitNamedBy(oid)
       if (sha !== undefined) names.set(sha, [...(names.get(sha) ?? []), name])
     }
     return names
@@ -237,7 +242,7 @@ export class RepositoryReader {
   }
 
   async #commit(oid: string): Promise<ListedCommit> {
-    const { git } = this.#repository!
+    const git = this.#git
     return listedCommitOf(this.project, { oid, ...(await git.commitHeader(oid)) })
   }
 
@@ -246,7 +251,7 @@ export class RepositoryReader {
     { name, mode, oid }: TreeEntry,
     { ref, tip }: { readonly ref: string; readonly tip: string },
   ): FileOfRepository {
-    const { git } = this.#repository!
+    const git = this.#git
     let bytes: Promise<Uint8Array> | undefined
     return {
       project: this.project,
