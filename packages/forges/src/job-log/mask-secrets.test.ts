@@ -65,6 +65,12 @@ const planted: readonly (readonly [what: string, line: string, secret: string])[
   ['curl -u', 'curl -u ada:battery-staple https://example.com', 'battery-staple'],
   ['docker login -p', 'docker login -u ada -p battery-staple registry.example.com', 'battery-staple'],
   ['.netrc', 'machine example.com login ada password battery-staple', 'battery-staple'],
+  ['password in XML', '<server><password>tr0ub4dor</password></server>', 'tr0ub4dor'],
+  ['password in SQL', "ALTER USER app WITH PASSWORD 'tr0ub4dor'", 'tr0ub4dor'],
+  ['login in the configuration of Docker', `{"auths":{"r":{"auth":"${base64('ada:horse')}"}}}`, base64('ada:horse')],
+  ['variable of MySQL', 'MYSQL_PWD=tr0ub4dor', 'tr0ub4dor'],
+  ['password with punctuation', 'password=tr0ub,4d;or', '4d;or'],
+  ['connection string', 'Server=db;User=app;Password=tr0ub4dor;', 'tr0ub4dor'],
   ['npm token', `//registry.npmjs.org/:_authToken=npm_${word(36)}`, word(36)],
   ['PyPI token', `pypi-AgEIcHlwaS5vcmc${word(60)}`, word(60)],
   ['Google API key', `AIza${word(35)}`, word(35)],
@@ -98,6 +104,12 @@ describe.each([
     expect(failure?.lines).not.toContain(secret)
     expect(sections[0]?.section?.title ?? '').not.toContain(secret)
   })
+})
+
+test('is done in the names of sections', () => {
+  const reader = new JobLogReader()
+  reader.add(Buffer.from(`section_start:1770091510:glpat-${word(20)}\r\u001b[0K\n`))
+  expect(reader.end().sections[0]?.name).toBe('[MASKED]')
 })
 
 test.each([

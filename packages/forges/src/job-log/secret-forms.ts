@@ -35,7 +35,16 @@ export const secretForms: readonly SecretForm[] = [
   {
     what: 'values of names such as `token`, `password`, `secret`, `api_key`, `private_key`, `credential`',
     pattern:
-      /(?:secret|token|passw(?:or)?d|passwort|passphrase|\bpwd|_pass|api[_-]?key|access[_-]?key(?:[_-]?id)?|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|_auth|shared[_-]?access[_-]?signature)[\w.-]{0,32}["'\]]{0,2}\s{0,4}(?::=|=>|[:=])\s{0,4}(?:b?"(?<double>(?:[^"\\]|\\.)+)"?|b?'(?<single>[^']+)'?|(?<secret>[^\s"',;&]+))/gi,
+      /(?:secret|token|passw(?:or)?d|passwort|passphrase|\bpwd|_pwd|_pass|\bpass(?==)|api[_-]?key|access[_-]?key(?:[_-]?id)?|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|_auth|["']auth(?=["'])|shared[_-]?access[_-]?signature)[\w.-]{0,32}["'\]]{0,2}\s{0,4}(?::=|=>|[:=])\s{0,4}(?:b?"(?<double>(?:[^"\\]|\\.)+)"?|b?'(?<single>[^']+)'?|(?<secret>[^\s"'&]+))/gi,
+  },
+  {
+    what: 'elements of XML with such names',
+    pattern:
+      /<[\w.-]{0,40}(?:password|passwd|passphrase|token|secret|api-?key|private-?key|credential)[\w.-]{0,40}>(?<secret>[^<]+)/gi,
+  },
+  {
+    what: "passwords in SQL: `PASSWORD '…'`, `IDENTIFIED BY '…'`",
+    pattern: /\b(?:password|identified by)\s{1,4}(?:"(?<double>[^"]+)|'(?<single>[^']+))/gi,
   },
   {
     what: 'flags such as `--password …`, `--token …`',

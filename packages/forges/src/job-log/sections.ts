@@ -48,7 +48,7 @@ export class Sections {
 
   toSteps(): StepRecord[] {
     return this.#all.map(({ name, startedAtNs, finishedAtNs, title, parent }) => ({
-      name,
+      name: maskSecrets(name),
       status: UNKNOWN,
       startedAtNs,
       finishedAtNs,
