@@ -229,6 +229,18 @@ describe('a missing list of jobs', () => {
   })
 })
 
+test('a run of Gitea is read with the name of its workflow, which is asked for once', async () => {
+  const { workflow, run, jobs } = bundleOf('gitea-1-26-matrix-rest')
+  const workflowPath = '/repos/a/b/actions/workflows/ci.yml'
+  const api = new FixedApi({ [actions]: run, [`${actions}/jobs`]: jobs, [workflowPath]: workflow })
+  const memory = new Map<string, string>()
+  for (const _ of [1, 2]) {
+    const answer = await apiOf('gitea').readRun(api.ask, { project: 'a/b', run: '7' }, memory)
+    expect(answer.kind === 'bundle' && readRecord(answer.bundle).name).toBe('CI')
+  }
+  expect(api.asked.filter((path) => path === workflowPath)).toHaveLength(1)
+})
+
 test('a run with more than 10,000 jobs is refused', async () => {
   const { ask } = new FixedApi({
     [actions]: { id: 7 },
