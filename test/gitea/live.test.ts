@@ -10,7 +10,7 @@ const name = 'the hooks of real runs on Gitea'
 const reason = '"npm run gitea" builds Gitea (takes Go and minutes); what it sent is replayed by gitea-replay.test.ts'
 
 if (giteaProgram() !== undefined) {
-  test(name, { timeout: 400_000 }, async () => {
+  test(name, { timeout: 600_000 }, async () => {
     const played = await playEndToEnd(1_100)
     expect(faultsIn(played)).toEqual([])
     expect(played.kills).toBe(2)
