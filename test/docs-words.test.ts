@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 /** The goal is 65,000. Lower this bound when pages become shorter. */
-const MAX_WORDS = 68_970
+const MAX_WORDS = 68_820
 
 /** Pages that tests write. */
 const written = [
