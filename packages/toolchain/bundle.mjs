@@ -47,7 +47,7 @@ const reduced = {
     export { default as RateLimiterPostgres } from './lib/RateLimiterPostgres.js'`,
 }
 
-const sources = [...filesBelow(packages)].filter((path) => /^[^/]+\/(src\/.*\.ts|[^/]+\.js)$/.test(path))
+const sources = [...filesBelow(packages)].filter((path) => /^[^/]+\/(src\/.*\.(?:ts|json)|[^/]+\.js)$/.test(path))
 if (newestOf(sources.map((path) => join(packages, path))) > modifiedAt(join(directory, 'main.js'))) await bundle()
 for (const [name, { from }] of Object.entries(resources)) cpSync(from, join(directory, name), { recursive: true })
 

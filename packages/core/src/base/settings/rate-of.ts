@@ -1,7 +1,7 @@
 import type { CallLimit } from '../operations/call-limit.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { settingOf } from './setting-of.ts'
-import type { rateSettings } from './table/rate-settings.ts'
+import type { NumberSetting } from './table/setting-table.ts'
 
 type Count = Extract<CallLimit['count'], (context: never) => unknown>
 
@@ -11,7 +11,7 @@ type Count = Extract<CallLimit['count'], (context: never) => unknown>
  * @param callers the callers that are limited. Default: all
  */
 export const rateOf =
-  (name: keyof typeof rateSettings, callers: (context: OperationContext) => boolean = () => true): Count =>
+  (name: NumberSetting, callers: (context: OperationContext) => boolean = () => true): Count =>
   (context) =>
     callers(context) ? settingOf(context.core, name) : 0
 
