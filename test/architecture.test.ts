@@ -72,7 +72,6 @@ const owners: Record<string, readonly string[]> = {
   '@koa/router': ['http'],
   zod: ['core', 'exporter', 'http', 'gateway', 'graphql', 'observe', 'rest'],
   graphql: ['graphql'],
-  'graphql-yoga': ['graphql'],
   '@graphql-yoga/render-graphiql': ['graphql'],
   '@graphql-tools/utils': ['graphql'],
   '@pothos/core': ['graphql'],

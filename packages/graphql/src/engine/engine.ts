@@ -8,7 +8,6 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql'
-import { createYoga, type Plugin } from 'graphql-yoga'
 import type { RequestContext } from '../request/request-context.ts'
 import { MAX_COMPLEXITY, scoreOf } from './complexity.ts'
 import { MAX_DEPTH, nestingOf } from './nesting.ts'
@@ -53,32 +52,15 @@ export interface RejectedOperation {
 export const isRejected = (result: ParsedOperation | RejectedOperation): result is RejectedOperation =>
   'errors' in result
 
-/** Executes with graphql-js, because Yoga's own executor does not keep the fields of the response in document order. */
-const graphqlJsExecutor: Plugin = { onExecute: ({ setExecuteFn }) => setExecuteFn(execute) }
-
 /** Parses, validates, measures and executes operations of one schema. */
 export class Engine {
   readonly #schema: GraphQLSchema
   readonly #cpuTimer: CpuTimer
   readonly #validDocuments = new RecentDocuments()
-  readonly #execute: ReturnType<ReturnType<typeof createYoga>['getEnveloped']>['execute']
 
   constructor(schema: GraphQLSchema, cpuTimer: CpuTimer = processCpuTimer) {
     this.#schema = schema
     this.#cpuTimer = cpuTimer
-    const yoga = createYoga({
-      schema,
-      graphiql: false,
-      landingPage: false,
-      logging: false,
-      maskedErrors: false,
-      multipart: false,
-      batching: false,
-      // The cache of Yoga keeps 1,000 documents of any length; `RecentDocuments` is bounded by size.
-      parserAndValidationCache: false,
-      plugins: [graphqlJsExecutor],
-    })
-    this.#execute = yoga.getEnveloped({} as never).execute
   }
 
   parse(request: OperationRequest): ParsedOperation | RejectedOperation {
@@ -119,14 +101,13 @@ export class Engine {
   }
 
   async execute({ document, request }: PreparedOperation, context: RequestContext): Promise<ExecutionResult> {
-    const result = await this.#execute({
+    return execute({
       schema: this.#schema,
       document,
       contextValue: context,
       variableValues: request.variables,
       operationName: request.operationName ?? null,
     })
-    return result as ExecutionResult
   }
 
   #validate(query: string, document: DocumentNode, time: ValidationTime): readonly GraphQLError[] {
