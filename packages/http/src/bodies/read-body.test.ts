@@ -108,6 +108,10 @@ test.each([
   ['--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1', 'multipart/form-data; boundary=x'],
   ['--x\r\nContent-Disposition: form-data; name=""\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
   ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
+  [
+    '--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=none\r\n\r\n1\r\n--x--\r\n',
+    'multipart/form-data; boundary=x',
+  ],
 ])('rejects %j as %s as malformed', async (body, type) => {
   expect(await send(new Blob([body]), type)).toBe('malformed')
 })

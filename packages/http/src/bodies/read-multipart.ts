@@ -51,9 +51,10 @@ export function multipartEntries(
     const entries: FormEntry[] = []
     const malformed = (why: string) => reject(new MalformedForm(why))
 
-    parser.on('field', (name: string | undefined, value, { nameTruncated }) => {
+    parser.on('field', (name: string | undefined, value: string | undefined, { nameTruncated }) => {
       if (nameTruncated) malformed('a name is too long')
       else if (name === undefined) malformed('a field has no name')
+      else if (value === undefined) malformed('a field has an unknown character set')
       else entries.push([name, value])
     })
     parser.on('file', (name: string | undefined, stream, { filename, mimeType }) => {
