@@ -94,7 +94,7 @@ async function pairs(
     .createTable(name)
     .addColumn(ownerId, 'integer', (column) => column.notNull().references(`${owners}.id`).onDelete('cascade'))
     .addColumn(otherId, 'integer', (column) => column.notNull().references(`${others}.id`).onDelete('cascade'))
-    .addPrimaryKeyConstraint(`${name}_key`, [ownerId, otherId] as never[])
+    .addPrimaryKeyConstraint(`${name}_key`, [ownerId, otherId])
     .execute()
   await db.schema.createIndex(`${name}_other`).on(name).column(otherId).execute()
 }

@@ -55,7 +55,7 @@ async function subscriptions(db: Kysely<unknown>, owner: string, table: string):
     .addColumn(`${owner}_id`, 'integer', (column) => column.notNull().references(`${table}.id`).onDelete('cascade'))
     .addColumn('user_id', 'integer', (column) => column.notNull().references('users.id').onDelete('cascade'))
     .addColumn('is_subscribed', 'integer', (column) => column.notNull())
-    .addPrimaryKeyConstraint(`${name}_key`, [`${owner}_id`, 'user_id'] as never[])
+    .addPrimaryKeyConstraint(`${name}_key`, [`${owner}_id`, 'user_id'])
     .execute()
   await db.schema.createIndex(`${name}_user`).on(name).column('user_id').execute()
 }

@@ -38,7 +38,7 @@ export const migration: Migration = {
         column.notNull().references('milestones.id').onDelete('cascade'),
       )
       .addColumn('release_id', 'integer', (column) => column.notNull().references('releases.id').onDelete('cascade'))
-      .addPrimaryKeyConstraint('milestone_releases_key', ['milestone_id', 'release_id'] as never[])
+      .addPrimaryKeyConstraint('milestone_releases_key', ['milestone_id', 'release_id'])
       .execute()
     await db.schema.createIndex('milestone_releases_release').on('milestone_releases').column('release_id').execute()
   },

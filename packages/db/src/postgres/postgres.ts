@@ -318,7 +318,7 @@ class Connection implements PostgresPoolClient {
         throw new Error('The transaction was rolled back because one of its statements had failed')
       }
       // The caller names the type of its rows; the driver has `any` for them, and more kinds of commands.
-      return result as unknown as PostgresQueryResult<Row>
+      return result as PostgresQueryResult<Row>
     })
   }
 

@@ -24,7 +24,7 @@ export class ReadStatement implements SqliteStatement {
   constructor(statement: Sqlite.Statement, schema: SchemaVersion) {
     this.#schema = schema
     // The declarations of the library do not say that `raw` changes the type of the rows.
-    this.#statement = statement.raw() as unknown as Sqlite.Statement<[readonly unknown[]], Cells>
+    this.#statement = statement.raw() as Sqlite.Statement<[readonly unknown[]], Cells>
   }
 
   all(parameters: readonly unknown[]): object[] {

@@ -42,6 +42,7 @@ export function plainFields<Source extends object, Table extends FieldTable>(
         nullable: nullable || details.isOptional === true,
         resolve: (source: Source) => source[key],
       }
+      // The type of a row's value follows from the table, so Pothos cannot compare it with the scalar.
       return [clientNameOf(key, table[key]!), fields.field(options as never)]
     }),
   )
@@ -67,18 +68,27 @@ export function parentFields<Source>(
   t: FieldsOf<Source>,
   query: BatchQuery<InputSchema, Source, Subject | undefined>,
 ): Fields {
-  const parentOf = (kind: Subject['kind']) => async (source: Source, _args: object, context: RequestContext) => {
-    const parent = await loadBatched(context, query, source)
-    return parent?.kind === kind ? parent : null
-  }
+  const parentOf = (source: Source, context: RequestContext) => loadBatched(context, query, source)
   return {
-    group: t.field({ type: 'Group', resolve: parentOf('group') as never }),
-    project: t.field({ type: 'Project', resolve: parentOf('project') as never }),
+    group: t.field({
+      type: 'Group',
+      resolve: async (source, _args, context) => {
+        const parent = await parentOf(source as Source, context)
+        return parent?.kind === 'group' ? parent : null
+      },
+    }),
+    project: t.field({
+      type: 'Project',
+      resolve: async (source, _args, context) => {
+        const parent = await parentOf(source as Source, context)
+        return parent?.kind === 'project' ? parent : null
+      },
+    }),
   }
 }
 
 /** Adds the same fields to groups and to projects. */
 export function addToGroupsAndProjects({ builder }: Kit, fields: (t: FieldsOf<Subject>) => Fields): void {
-  builder.objectFields('Group', fields as never)
-  builder.objectFields('Project', fields as never)
+  builder.objectFields('Group', fields)
+  builder.objectFields('Project', fields)
 }

@@ -48,15 +48,16 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
   }: ConnectionFieldOptions<Parent, Name, Args>,
 ): FieldRef<Types, unknown> {
   const t = fields as FieldsOf<Parent>
+  // Pothos cannot compute the type of arguments that depend on a type parameter.
   return t.field({
-    type: connections.of(node) as never,
+    type: connections.of(node),
     ...(description !== undefined && { description }),
     ...(cost && withCost(cost)),
     nullable,
-    args: { ...(isForwardOnly ? forwardArguments(t) : pagingArguments(t)), ...args } as never,
+    args: { ...(isForwardOnly ? forwardArguments(t) : pagingArguments(t)), ...args },
     resolve: async (parent: Parent, args: PagingArguments, context: RequestContext) => {
       const { after, before, first, last, ...others } = args
-      const listed = await list(parent, others as never, context)
+      const listed = await list(parent, others as InputShapeFromFields<Args>, context)
       if (listed == null) return null
       return new Connection(listed, { after, before, first, last }, context.loaders, maxPageSize)
     },

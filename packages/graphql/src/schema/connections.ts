@@ -14,7 +14,7 @@ import type {
 export type NodeName = ObjectName | (keyof InterfaceSources & string)
 export type Sources = ObjectSources & InterfaceSources
 export type SumOf<Name> = Name extends keyof ObjectSums ? ObjectSums[Name] : never
-export type ConnectionRef<Name extends NodeName> = ObjectRef<Types, Connection<Sources[Name], SumOf<Name>>>
+type ConnectionRef<Name extends NodeName> = ObjectRef<Types, Connection<Sources[Name], SumOf<Name>>>
 
 /** Whether a connection has a `count`: of the whole list, up to a limit that the client may set, or none. */
 export type Counted = 'exact' | 'limited' | 'uncounted'
@@ -56,10 +56,12 @@ export class Connections {
   #define<Name extends NodeName>(node: Name): ConnectionRef<Name> {
     type Node = Sources[Name]
     const builder = this.#builder
-    const nodeType = node as never
+    // Pothos resolves a name to its source type only if the name is known here.
+    const nodeType = node as unknown as ObjectRef<Types, Node>
     const edge = builder.objectRef<{ readonly cursor: string; readonly node: Node }>(`${node}Edge`).implement({
       fields: (t) => ({
         cursor: t.exposeString('cursor', { nullable: false }),
+        // Pothos cannot know that the type parameter is not a list.
         node: t.field({ type: nodeType, resolve: (source) => source.node as never }),
       }),
     })
@@ -77,7 +79,7 @@ export class Connections {
         nodes: t.field({
           type: [nodeType],
           nullable: { list: true, items: true },
-          resolve: async (connection) => (await connection.page()).items as never,
+          resolve: async (connection) => (await connection.page()).items,
         }),
         pageInfo: t.field({
           type: this.#pageInfo,

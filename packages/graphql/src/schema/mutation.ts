@@ -1,5 +1,5 @@
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
-import { GraphQLError } from 'graphql'
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import { notAvailable, payloadErrors } from '../request/failure.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import type { Kit } from './kit.ts'
@@ -20,6 +20,10 @@ interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
   ) => Record<string, ReturnType<FieldsOf<PayloadSource<Result>>['field']>>
 }
 
+type InputArgs<Fields extends InputFieldMap> = {
+  readonly input: InputShapeFromFields<Fields> & { readonly clientMutationId?: string | null }
+}
+
 export type PayloadSource<Result extends object> = Partial<Result> & {
   readonly clientMutationId: string | null | undefined
   readonly errors: readonly string[]
@@ -33,34 +37,35 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
 ): void {
   const typeName = name.replace(/^./, (letter) => letter.toUpperCase())
   const input = builder.inputType(`${typeName}Input`, {
-    fields: (t) => ({ clientMutationId: t.string(), ...fields(t) }) as never,
+    fields: (t) => ({ clientMutationId: t.string(), ...fields(t) }),
   })
   const payloadType = builder.objectRef<PayloadSource<Result>>(`${typeName}Payload`).implement({
-    fields: (t) =>
-      ({
-        clientMutationId: t.string({ resolve: ({ clientMutationId }) => clientMutationId }),
-        errors: t.stringList({ nullable: false, resolve: (source) => [...source.errors] }),
-        ...payload(t as never),
-      }) as never,
+    fields: (t) => ({
+      clientMutationId: t.string({ resolve: ({ clientMutationId }) => clientMutationId }),
+      errors: t.stringList({ nullable: false, resolve: (source) => [...source.errors] }),
+      ...payload(t),
+    }),
   })
-  builder.mutationField(name, (t) =>
-    t.field({
-      type: payloadType as never,
+  builder.mutationField(name, (t) => {
+    const options = {
+      type: payloadType,
       ...(description !== undefined && { description }),
-      args: { input: t.arg({ type: input as never, required: true }) },
-      resolve: async (_, args, context, info) => {
-        const { clientMutationId, ...values } = args.input as { clientMutationId?: string | null }
+      args: { input: t.arg({ type: input, required: true }) },
+      resolve: async (_: unknown, args: InputArgs<Fields>, context: RequestContext, info: GraphQLResolveInfo) => {
+        const { clientMutationId, ...values } = args.input
         if (!context.mayWrite) throw notAvailable()
         try {
           requireSupported(info.parentType.getFields()[info.fieldName]!.args, args)
-          const result = await run(values as never, context)
+          const result = await run(values as InputShapeFromFields<Fields>, context)
           context.loaders.clear()
-          return { errors: [], ...result, clientMutationId } as never
+          return { errors: [], ...result, clientMutationId }
         } catch (error) {
           if (error instanceof GraphQLError) throw error
-          return { clientMutationId, errors: payloadErrors(error) } as never
+          return { clientMutationId, errors: payloadErrors(error) }
         }
       },
-    }),
-  )
+    }
+    // Pothos cannot compute the type of arguments and results that depend on type parameters.
+    return t.field(options as never)
+  })
 }

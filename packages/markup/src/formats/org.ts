@@ -12,7 +12,7 @@ type ToTree = (options: { handlers: object }) => (tree: OrgNode) => HtmlRoot
 /** How deeply styles and quotes are read within each other; deeper ones stay text. */
 const MAX_DEPTH = 10
 
-const toTree = (reorgToRehype as unknown as ToTree)({ handlers: orgHandlers(renderInner) })
+const toTree = (reorgToRehype as ToTree)({ handlers: orgHandlers(renderInner) })
 /** How deep the text is that is being rendered: `renderInner` is called within the rendering of an outer text. */
 let depth = 0
 
@@ -39,7 +39,7 @@ export function renderOrg(source: string): string {
 
 function nodesOf(source: string, settings: ReturnType<typeof getSettings>): HtmlRoot['children'] {
   // The library declares a type for each kind of node; the handlers read members that several kinds have.
-  const tree = parse(source, { settings }) as unknown as OrgNode
+  const tree = parse(source, { settings }) as OrgNode
   prepareBlocks(tree)
   return toTree(tree).children
 }

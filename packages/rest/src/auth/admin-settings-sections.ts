@@ -74,7 +74,7 @@ function row({ settings }: Core, record: SettingsRecord, name: SettingName): Htm
   const setting = settingTable[name] as Setting
   const { about, takesEffectIn, secret } = setting
   const kind = fieldKindOf(name, setting)
-  const value = (record as unknown as Readonly<Record<string, unknown>>)[name]
+  const value = record[name]
   const isPinned = Object.hasOwn(settings.pinnedSettings, name)
   const isChanged = secret !== 'never_shown' && !isDeepStrictEqual(value, defaultOfSetting(setting, settings))
   const text = secret === 'never_shown' ? 'not shown' : kind.show(value)

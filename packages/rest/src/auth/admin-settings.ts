@@ -161,7 +161,7 @@ function formPage(
   const controls = shownTogether(name).map((each) => {
     const setting = settingTable[each] as Setting
     const kind = fieldKindOf(each, setting)
-    const value = (record as unknown as Readonly<Record<string, unknown>>)[each]
+    const value = record[each]
     return html`<p><label for="${each}">${each}</label>
 ${kind.control(each, fields[each] ?? (setting.secret === 'never_shown' ? '' : kind.show(value)), setting)}
 <span class="hint">${withoutMarks(setting.about + hintOf(setting))}</span></p>
@@ -176,7 +176,7 @@ ${kind.control(each, fields[each] ?? (setting.secret === 'never_shown' ? '' : ki
 <p><a href="${list}#${name}">All settings</a></p>
 ${
   isPinned
-    ? html`<p class="notice">The configuration of the service fixes this setting: <code>${fieldKindOf(name, settingTable[name] as Setting).show((record as unknown as Readonly<Record<string, unknown>>)[name])}</code></p>`
+    ? html`<p class="notice">The configuration of the service fixes this setting: <code>${fieldKindOf(name, settingTable[name] as Setting).show(record[name])}</code></p>`
     : html`<form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 ${controls}<p><button class="primary">Save</button></p>

@@ -46,7 +46,7 @@ export async function replyTo(
     serviceName: settings.serviceName,
     nowMs: clock.nowMs(),
   }
-  const of = (value: unknown) => shape!.of(value as never, context)
+  const of = (value: unknown) => shape!.of(value as NonNullable<unknown>, context)
   const list: ListRequest = {
     url: settings.externalUrl + encodedPath(request.path),
     input: operation.input,
@@ -83,7 +83,9 @@ export function heaviestMemberInResult(
   const first: unknown =
     isKeysetPage(result) || isPage(result) ? result.items[0] : Array.isArray(result) ? result[0] : result
   const { externalUrl, serviceName } = settings
-  return heaviestMember(row.shape?.of(first as never, { externalUrl, serviceName, nowMs: clock.nowMs() }))
+  return heaviestMember(
+    row.shape?.of(first as NonNullable<unknown>, { externalUrl, serviceName, nowMs: clock.nowMs() }),
+  )
 }
 
 const whole = (reply: Reply): Built => ({ kind: 'reply', isKeyset: false, reply })

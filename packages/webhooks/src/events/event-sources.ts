@@ -37,7 +37,7 @@ import { type WikiPageFacts, wikiPagePayload } from '../payloads/wiki-page.ts'
 import type { EventContext, EventSource, HookEvent, ProjectEvent } from './hook-event.ts'
 
 /** The limit of job events that one record of a pipeline causes. */
-export const MAX_JOB_EVENTS = 1_000
+const MAX_JOB_EVENTS = 1_000
 
 const none: { readonly changes: Changes } = { changes: {} }
 
@@ -301,7 +301,7 @@ function expiringTokenSource<Token extends { readonly id: number }>(
     async eventsOf(context, { projectId, objectId, details }) {
       const facts = await readProjectFacts(context, projectId)
       // Each token's listener writes these details, which the event carries as JSON of any form.
-      const token = { ...details, id: objectId } as unknown as Token
+      const token = { ...details, id: objectId } as Token
       return [{ event: name, payload: payloadOf(facts, token, context.core.settings.externalUrl) }]
     },
   }

@@ -201,15 +201,15 @@ export const columnsOf = <Fields extends FieldTable>(fields: Fields): Fields[key
   Object.values(fields).map(({ column }) => column)
 
 interface Codec {
-  read(stored: never): unknown
+  read(stored: unknown): unknown
   write(value: unknown): unknown
 }
 
-const json: Codec = { read: (stored: string) => JSON.parse(stored), write: JSON.stringify }
+const json: Codec = { read: (stored) => JSON.parse(stored as string), write: JSON.stringify }
 
 /** How values are read from the database and written to it. Types without a row are stored as they are. */
 const codecs: { readonly [Type in FieldType]?: Codec } = {
-  flag: { read: (stored: number) => stored === 1, write: Number },
+  flag: { read: (stored) => stored === 1, write: Number },
   list: json,
   object: json,
 }
@@ -218,7 +218,7 @@ const codecs: { readonly [Type in FieldType]?: Codec } = {
 export const fromRow = <Fields extends FieldTable>(fields: Fields, row: RowOf<Fields>): ObjectOf<Fields> =>
   mapFields(fields, ({ column, details }) => {
     const stored = (row as Readonly<Record<string, unknown>>)[column] ?? undefined
-    return stored === undefined ? undefined : (codecs[details.type]?.read(stored as never) ?? stored)
+    return stored === undefined ? undefined : (codecs[details.type]?.read(stored) ?? stored)
   }) as ObjectOf<Fields>
 
 /** Returns the columns that store an object, for `values` or `set`. */
@@ -272,6 +272,7 @@ export function brokenRules<Fields extends FieldTable>(
   others: FieldErrors<Fields> = {},
 ): Readonly<Record<string, readonly string[]>> {
   const errors = Object.entries(fields).flatMap(([key, field]) => {
+    // A rule takes the value of its own field, which a list of rules does not say.
     const value = object[key] as never
     const broken = value === undefined ? [] : field.details.rules.map((rule) => rule(value))
     const messages = [...broken.filter((message) => message !== false), ...(others[key] ?? [])]

@@ -42,7 +42,7 @@ const resolvedInput = { resolved: z.boolean().optional() }
 function withChange<Head extends { readonly input: z.ZodType<{ body?: unknown; resolved?: unknown }> }>(
   head: Head,
 ): Head {
-  const names = Object.keys(changesIn).filter((name) => name in (head.input as unknown as z.ZodObject).shape)
+  const names = Object.keys(changesIn).filter((name) => name in (head.input as z.ZodType & z.ZodObject).shape)
   const input = head.input.superRefine((given, context) => {
     const count = Object.entries(changesIn).filter(([, valueIn]) => valueIn(given) !== undefined).length
     if (count !== 1) context.addIssue(problem(count === 0 ? 'exactly_one' : 'mutually_exclusive', { names }))

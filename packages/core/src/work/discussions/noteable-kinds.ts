@@ -8,8 +8,12 @@ import { getMergeRequest } from '../merge-requests/merge-request-changes.ts'
 import type { NoteableType } from '../notes/note.ts'
 import type { Noteable, There } from '../notes/noteable.ts'
 
+export interface OnProject {
+  readonly project: number | string
+}
+
 /** The differences between the types in the operations on notes. */
-export interface NoteableKind<Input = never> {
+export interface NoteableKind<Input extends OnProject = OnProject> {
   readonly type: NoteableType
   /** `Issue` for `listNotesOfIssue`. */
   readonly noun: string
@@ -26,7 +30,7 @@ export interface NoteableKind<Input = never> {
 }
 
 const kindOf = <Key extends z.ZodRawShape>(
-  kind: NoteableKind<z.output<z.ZodObject<Key>>> & { readonly key: Key },
+  kind: NoteableKind<OnProject & z.output<z.ZodObject<Key>>> & { readonly key: Key },
 ): NoteableKind => kind
 
 export const noteableKinds = {

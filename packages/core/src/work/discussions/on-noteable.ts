@@ -8,7 +8,7 @@ import type { StepsContext } from '../../base/operations/operation.ts'
 import { getProject } from '../../identity/projects/project-store.ts'
 import type { NotesTx } from '../notes/note-changes.ts'
 import type { Noteable, There } from '../notes/noteable.ts'
-import type { NoteableKind } from './noteable-kinds.ts'
+import type { NoteableKind, OnProject } from './noteable-kinds.ts'
 
 const NOTES_PER_MINUTE = 300
 /** One count for all notes of a user, replies included. */
@@ -16,17 +16,14 @@ export const noteLimits: readonly CallLimit<object>[] = [
   { name: 'notes_create', per: ['user'], periodSeconds: 60, count: NOTES_PER_MINUTE },
 ]
 
-export interface OnProject {
-  readonly project: number | string
-}
-
 /** Returns what the operations on the notes and discussions of one type of thing have in common. */
 export function onNoteable(kind: NoteableKind) {
-  const find = (context: There, input: OnProject) => kind.find(context, input as never)
+  const find = (context: There, input: OnProject) => kind.find(context, input)
   return {
     /** Returns the beginning of an operation on something that the caller can read. */
     head: <More extends z.ZodRawShape>(name: string, more: More) => ({
       name,
+      // The parameter that identifies the thing is known only to its `find`.
       input: z.object({ project: namespaceRef, ...kind.key, ...more }) as unknown as z.ZodType<
         OnProject & z.output<z.ZodObject<More>>
       >,

@@ -53,6 +53,7 @@ export function issuableOperations<
   const { noun, key, tables, read, subscribe, change } = kind
   type One = { readonly project: number | string } & { readonly [Name in Key]: number }
   const one = { project: namespaceRef, [key]: z.int() }
+  // The computed key is any text to TypeScript.
   const inputOf = <More extends z.ZodRawShape>(more: More) =>
     z.object({ ...one, ...more }) as unknown as z.ZodType<One & z.output<z.ZodObject<More>>>
   const subject = (context: ReadContext, { project }: One) => getProject(context, project)
@@ -67,8 +68,9 @@ export function issuableOperations<
 
   const listParticipants = query(
     { ...onOne(`listParticipantsOf${noun}`, read), input: inputOf(pageInput), caller: 'anyone' },
-    async (context, { page, perPage, ...input }): Promise<Page<User>> => {
-      const people = participantsOf(await getOne(context, input as never))
+    async (context, input): Promise<Page<User>> => {
+      const { page, perPage } = input
+      const people = participantsOf(await getOne(context, input))
       const from = (page - 1) * perPage
       const items = people.slice(from, from + perPage)
       return { items, page, perPage, hasNext: people.length > from + perPage, total: people.length }

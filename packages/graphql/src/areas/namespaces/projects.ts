@@ -129,7 +129,7 @@ export function addProjects(kit: Kit): void {
         programmingLanguageName: t.arg.string(refusedArgument('languages are not stored')),
         withIssuesEnabled: t.arg.boolean(),
         withMergeRequestsEnabled: t.arg.boolean(),
-        sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
+        sort: t.arg.string({ defaultValue: null, description: sortDescription }),
       },
       list: (_root, { ids, visibilityLevel, sort, active, programmingLanguageName: _, ...args }, context) => {
         if (active != null && args.archived != null) {

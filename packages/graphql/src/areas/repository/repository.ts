@@ -90,8 +90,8 @@ export function addRepository(kit: Kit): void {
         cost: repositoryRead,
         args: {
           paths: t.arg.stringList({ required: true }),
-          ref: t.arg.string({ defaultValue: null as never }),
-          refType: t.arg({ type: refType, defaultValue: null as never }),
+          ref: t.arg.string({ defaultValue: null }),
+          refType: t.arg({ type: refType, defaultValue: null }),
         },
         list: (repository, { paths, ref, refType }, context) =>
           loadBatched(context, filesAt, repository, { paths, ref, refKind: kindOf(refType) }),
