@@ -57,7 +57,7 @@ const PRUNE_EVERY_MS = 600_000
 const KEPT_MS = 3_600_000
 const PRUNED_ROWS = 1_000
 
-export interface MailQueueOptions {
+interface MailQueueOptions {
   /** The core; its database has the tables of deliveries too. */
   readonly core: Core
   readonly transport: MailTransport

@@ -1,7 +1,7 @@
 import type { Clock } from '@penstock/runtime'
 
 /** How long the event loop is left to requests after a piece of work: `factor` times as long as the piece took. */
-export interface Pause {
+interface Pause {
   readonly factor: number
   readonly maxMs: number
 }

@@ -14,7 +14,7 @@ const ownExtension = extname(import.meta.url)
 const STACK_MEGABYTES = 32
 
 /** A text to render. */
-export interface RenderRequest {
+interface RenderRequest {
   readonly format: MarkupFormat
   readonly text: string
   /** Where relative links and images lead. Absent: they stay relative. */

@@ -23,7 +23,7 @@ export interface HookCallContext {
 }
 
 /** One call of a hook: the request, and how it belongs to an event. */
-export interface OneCall {
+interface OneCall {
   readonly hook: Hook
   readonly prepared: PreparedCall
   readonly eventUuid: string
@@ -35,7 +35,7 @@ export interface OneCall {
 
 type Writer = Parameters<Parameters<Core['db']['write']>[0]>[0]
 
-export const RECURSIVE = 'Recursive webhook blocked'
+const RECURSIVE = 'Recursive webhook blocked'
 
 /**
  * Calls a hook once. The entry of the event log is stored before the request, so that a call is never repeated unnoticed if the

@@ -34,7 +34,7 @@ const failed: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal erro
 
 type Writer = Parameters<Parameters<Core['db']['write']>[0]>[0]
 
-export interface HookDelivererContext extends HookCallContext {
+interface HookDelivererContext extends HookCallContext {
   /** Called if the database cannot be used; the delivery is tried again. */
   readonly onUnavailable: (error: unknown) => void
   /** Stores the progress of a delivery; `false` if it was stored before, or another process has the delivery now. */

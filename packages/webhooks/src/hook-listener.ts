@@ -15,13 +15,13 @@ import type { HookEvent, ProjectEvent } from './events/hook-event.ts'
 import { newUuid } from './new-uuid.ts'
 
 /** The queue of deliveries, which the listener fills in the transaction of the change. */
-export interface HookQueue {
+interface HookQueue {
   enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void>
   wake(): void
 }
 
 /** Returns the identification of a delivery: the payload and the hook. */
-export const toSubject = (payloadId: number, hookId: number): string => `${payloadId}.${hookId}`
+const toSubject = (payloadId: number, hookId: number): string => `${payloadId}.${hookId}`
 
 /**
  * Returns the listener that enqueues one delivery per hook in the transaction of the change. For a project without

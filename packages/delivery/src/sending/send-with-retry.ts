@@ -31,7 +31,7 @@ export interface Expired {
 }
 
 /** The caller stopped the attempts. The receiver may have acted on the last one. */
-export interface Aborted {
+interface Aborted {
   readonly kind: 'aborted'
   readonly reason: string
 }

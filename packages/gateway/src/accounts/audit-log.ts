@@ -9,7 +9,7 @@ import { requireRole } from '../operations/roles.ts'
 import type { AuditEventTable, GatewayDb } from '../store/tables.ts'
 import { MAX_PAGE } from '../tokens/token-input.ts'
 
-export interface AuditEventJson {
+interface AuditEventJson {
   readonly id: string
   readonly at: string
   readonly event: string
@@ -21,7 +21,7 @@ export interface AuditEventJson {
   readonly after: unknown
 }
 
-export interface AuditPage {
+interface AuditPage {
   /** Newest first. */
   readonly events: readonly AuditEventJson[]
   readonly nextCursor: string | undefined

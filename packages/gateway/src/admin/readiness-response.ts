@@ -4,7 +4,7 @@ import type { Role } from '../operations/operation-context.ts'
 import { count, instantText } from './token-responses.ts'
 
 /** The report as a caller may see it: a Viewer sees no network addresses. */
-export type VisibleReadinessReport = Omit<ReadinessReport, 'clients' | 'wrong_paths'> & {
+type VisibleReadinessReport = Omit<ReadinessReport, 'clients' | 'wrong_paths'> & {
   readonly clients: readonly WithoutNetwork<ReadinessReport['clients'][number]>[]
   readonly wrong_paths: readonly WithoutNetwork<ReadinessReport['wrong_paths'][number]>[]
 }

@@ -16,7 +16,7 @@ const PATH = '/api/v1/session'
 const tag = 'session'
 const SET_COOKIE = { 'Set-Cookie': 'HttpOnly; SameSite=Strict; Path=/; over HTTPS also Secure and __Host-' }
 
-export const sessionBody = z
+const sessionBody = z
   .strictObject({
     role: z.enum(['Viewer', 'Editor', 'Admin']),
     key_name: z.string().meta({ description: 'Name of the API key that the session belongs to' }),

@@ -14,7 +14,7 @@ import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Authenticator } from '../tokens/authenticator.ts'
 
-export interface AdmissionControllerParts {
+interface AdmissionControllerParts {
   readonly clock: Clock
   readonly log: Log
   /** Returns the current snapshot; `undefined` until the store has been read once. */

@@ -22,7 +22,7 @@ import type { Cell } from '../metrics/registry.ts'
 import type { AdmissionController } from './admission-controller.ts'
 import type { Ingest, RefusableBody } from './ingest.ts'
 
-export interface GateParts {
+interface GateParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log

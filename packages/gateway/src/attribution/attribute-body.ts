@@ -19,7 +19,7 @@ export interface AttributionInput {
   readonly bytes: Uint8Array
 }
 
-export type AttributionResult =
+type AttributionResult =
   | { readonly kind: 'attributed'; readonly bytes: Uint8Array; readonly contentEncoding: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 

@@ -3,7 +3,7 @@ import type { Accepted, Answer, Refused, RefusedCause } from '../contract/answer
 import { allAccepted } from '../contract/gateway-answers.ts'
 
 /** The action that follows the answer to a batch of two or more bodies. */
-export type BatchAction =
+type BatchAction =
   /** Answer all bodies with `answer`. */
   | { readonly do: 'answer'; readonly answer: Answer }
   /** Upstream rejected some items without naming them: give each body its share of the number. */

@@ -29,7 +29,7 @@ const MIN_EXPECTED = 4
 /** How long a lane waits for the senders of an accepted batch. */
 const EXPECTED_WITHIN_MS = 2
 
-export interface CoalescerOptions {
+interface CoalescerOptions {
   readonly settings: CoalesceSettings
   readonly clock: Clock
   readonly random: Random

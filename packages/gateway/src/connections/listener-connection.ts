@@ -59,7 +59,7 @@ export const unknownPeer: Peer = {
 }
 
 /** An HTTP/2 session, of node:http2 or of the gateway itself. */
-export interface Http2Control {
+interface Http2Control {
   readonly destroyed: boolean
   goaway(code: number, lastStreamId: number): void
   /** Refuses further streams, and ends the connection when the open ones have ended. */

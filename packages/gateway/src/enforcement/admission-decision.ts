@@ -131,7 +131,7 @@ function mayWarn({ source, signal }: AdmissionRequest, { warned, monotonicMs }: 
 }
 
 /** Returns the refusal for a reason, as enforcement gives it after the grace period. */
-export function refusalFor(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
+function refusalFor(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
   const text =
     reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedCredential : refusalTexts[reason]
   if (token === undefined || text.tokenSuffix === undefined) {

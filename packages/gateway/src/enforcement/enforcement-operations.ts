@@ -36,7 +36,7 @@ export const setStateInput = z.strictObject({
 })
 type SetState = z.output<typeof setStateInput>
 
-export interface SetStateRequest {
+interface SetStateRequest {
   /** The parsed JSON of the request. */
   readonly body: unknown
   /** The value of the header. */

@@ -25,7 +25,7 @@ export interface GrpcExportContext extends InflationRules {
 }
 
 /** The result of reading the headers of an admitted call. */
-export interface GrpcExportStart {
+interface GrpcExportStart {
   readonly admissionRequest: AdmissionRequest
   readonly admitted: Admitted
   readonly headers: FlatHeaders

@@ -22,12 +22,12 @@ import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
 import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 
-export interface GrpcFrontSettings extends InflationRules {
+interface GrpcFrontSettings extends InflationRules {
   /** The longest time without data within a request. */
   readonly idleBodyTimeoutMs: number
 }
 
-export interface GrpcFrontParts {
+interface GrpcFrontParts {
   readonly ingest: Ingest
   readonly health: GrpcHealth
   readonly clock: Clock

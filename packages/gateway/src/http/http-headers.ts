@@ -64,7 +64,7 @@ const RESERVED_PREFIX = 'x-ingest-'
 const MAX_CACHED = 512
 const MAX_CACHED_CHARS = 64
 
-export interface HeadRules {
+interface HeadRules {
   readonly credentialSources: readonly CredentialSource[]
   readonly passCredentialThrough: boolean
 }

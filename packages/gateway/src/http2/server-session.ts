@@ -38,7 +38,7 @@ export interface StreamHandler {
   failed(error: unknown): void
 }
 
-export interface SessionSettings {
+interface SessionSettings {
   readonly maxStreams: number
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   /** Shared by all sessions of a listener. */

@@ -25,7 +25,7 @@ export type HttpFrontConfig = Pick<
   | 'healthOnOtlpPorts'
 >
 
-export interface HttpFrontDeps {
+interface HttpFrontDeps {
   readonly ingest: Ingest
   readonly clock: Clock
   readonly random: Random

@@ -43,7 +43,7 @@ export interface Front {
 }
 
 /** The fronts of a listener. HTTP/2 streams of type `application/grpc…` go to `grpc`, all else to `http` (P-1). */
-export interface Fronts {
+interface Fronts {
   readonly http: Front
   readonly grpc: Pick<Front, 'onHttp2'> & {
     /** Called for each connection of node:http2 before its first stream, for limits per connection (P-26). */
@@ -74,7 +74,7 @@ export const defaultListenerSettings: ListenerSettings = {
   sharedReadBuffer: true,
 }
 
-export interface ListenerDeps {
+interface ListenerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log

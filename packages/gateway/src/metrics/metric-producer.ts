@@ -11,7 +11,7 @@ import { type Instrument, type InstrumentName, instruments } from './instruments
 import { mergeReports, seriesKey } from './merge-reports.ts'
 import type { MetricsReport } from './registry.ts'
 
-export interface MetricSource {
+interface MetricSource {
   readonly resource: Resource
   readonly scope: { readonly name: string; readonly version: string }
   /** The time since which the reports count. */

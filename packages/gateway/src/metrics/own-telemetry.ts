@@ -33,7 +33,7 @@ export interface OwnTelemetrySettings {
   readonly addresses?: AddressBook
 }
 
-export interface OwnTelemetry {
+interface OwnTelemetry {
   /** Sends the current metrics. */
   flush(): Promise<void>
   /** Sends the current metrics and ends, within `timeoutMs` in any case. It may be called again. */

@@ -19,7 +19,7 @@ export const auditEventNames = [
   'sign_in_code.created',
   'api.denied',
 ] as const
-export type AuditEventName = (typeof auditEventNames)[number]
+type AuditEventName = (typeof auditEventNames)[number]
 
 export interface AuditEvent {
   readonly event: AuditEventName
@@ -30,7 +30,7 @@ export interface AuditEvent {
 }
 
 /** The actor and the request that caused an event; an {@link OperationContext} is one. */
-export interface AuditOrigin {
+interface AuditOrigin {
   /** `undefined` if the caller is not authenticated, or if the gateway itself acts. */
   readonly actor: { readonly id: string; readonly role: string } | undefined
   readonly source: string | undefined

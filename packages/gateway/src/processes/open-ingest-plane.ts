@@ -37,7 +37,7 @@ import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { type OnMode, SnapshotWatch } from './snapshot-watch.ts'
 
-export interface PlaneDeps {
+interface PlaneDeps {
   readonly db: GatewayDb
   /** The same store, with short limits on the wait for an answer. @see openForPolling */
   readonly polled: GatewayDb

@@ -9,7 +9,7 @@ import type { GatewayDb, GatewayTables } from '../store/tables.ts'
 import type { Peppers } from './pepper.ts'
 import { type RandomBytes, randomBase62 } from './token-format.ts'
 
-export interface PepperSettings {
+interface PepperSettings {
   /** The peppers as `id:base64`, 32 bytes each, newest first. They take precedence over the passphrase. */
   readonly configured?: readonly string[] | undefined
   /** A passphrase of at least 12 characters, from which a key is derived at every start. */

@@ -29,7 +29,7 @@ export const SESSION_MAX_MS = 24 * 3_600_000
 export const MAX_SESSIONS_PER_KEY = 100
 const LAST_USED_PRECISION_MS = 60_000
 
-export interface SessionStore {
+interface SessionStore {
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly log: Log
@@ -47,13 +47,13 @@ export interface Session {
 }
 
 /** The request that signs in or out, for the audit log. */
-export interface SessionOrigin {
+interface SessionOrigin {
   readonly source: string
   readonly requestId: string
 }
 
 /** The credential of a sign-in: an API key, or the code of a sign-in link. */
-export type SignInProof = { readonly apiKey: string } | { readonly code: string }
+type SignInProof = { readonly apiKey: string } | { readonly code: string }
 
 /**
  * Creates a session and returns it with its secret; `undefined` if the key or the code is not valid. A code is used up.

@@ -12,7 +12,7 @@ import { deleteOldestSignInCodes, findSignInCode, insertSignInCode, takeSignInCo
 /** The time in which a code can be exchanged for a session. */
 export const SIGN_IN_CODE_MS = 10 * 60_000
 /** The unused codes that one key may have. A further one replaces the oldest. */
-export const MAX_CODES_PER_KEY = 20
+const MAX_CODES_PER_KEY = 20
 
 /**
  * Creates a code that one browser can exchange for a session within ten minutes.

@@ -9,7 +9,7 @@ export async function getEnforcement(db: Kysely<GatewayTables>): Promise<Enforce
   return await db.selectFrom('enforcement').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
 }
 
-export interface EnforcementChange {
+interface EnforcementChange {
   readonly mode: EnforcementMode
   readonly graceUntilMs: number | null
   readonly changedById: string

@@ -7,7 +7,7 @@ import { gatewayMigrations } from './migrations.ts'
 import { listTables, requireNoForeignTable, UNFINISHED_MOVE } from './store-tables.ts'
 import type { GatewayDb, GatewayTables } from './tables.ts'
 
-export interface PlaneMove {
+interface PlaneMove {
   /** The SQLite store, with the tables of this version. */
   readonly source: GatewayDb
   /** The PostgreSQL database; its tables are created if they are missing. */
@@ -19,7 +19,7 @@ export interface PlaneMove {
   readonly onTable: (moved: MovedTable) => Promise<void>
 }
 
-export interface MovedTable extends TableDigest {
+interface MovedTable extends TableDigest {
   readonly name: string
   /** How many of the rows this run has copied. */
   readonly copied: number

@@ -91,7 +91,7 @@ export interface TokenUsageTable {
 }
 
 /** The processes that accept telemetry, and the epoch each of them runs. */
-export interface GatewayInstanceTable {
+interface GatewayInstanceTable {
   id: string
   epoch: number
   seen_at_ms: number
@@ -110,7 +110,7 @@ export interface AuditEventTable {
   after_json: string | null
 }
 
-export interface IdempotencyKeyTable {
+interface IdempotencyKeyTable {
   caller_id: string
   key: string
   token_id: string

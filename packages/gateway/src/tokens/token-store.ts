@@ -77,7 +77,7 @@ export async function isNameInUse(db: Read, name: string): Promise<boolean> {
   return row !== undefined
 }
 
-export interface ValidTokens {
+interface ValidTokens {
   readonly count: number
   /** The earliest expiry of these tokens, or `null` if none of them expires. */
   readonly nextExpiryMs: number | null
@@ -94,13 +94,13 @@ export async function summarizeValidTokens(db: Read, nowMs: number): Promise<Val
     .executeTakeFirstOrThrow()
 }
 
-export interface TokenSelection {
+interface TokenSelection {
   readonly status: TokenStatus | 'all' | 'unrevoked'
   /** A part of the name; case is ignored. */
   readonly name: string | undefined
 }
 
-export interface TokenSlice {
+interface TokenSlice {
   /** Newest first. */
   readonly rows: readonly TokenRow[]
   /** The number of rows in the selection, regardless of the slice. */

@@ -151,7 +151,7 @@ export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
 }
 
 /** The use of a token and signal by all processes. */
-export interface StoredUse {
+interface StoredUse {
   readonly tokenId: string
   readonly signal: IngestSignal
   /** Any time within the period that was counted. */

@@ -26,7 +26,7 @@ export interface Address<Resource> {
   avoidedUntilMs: number
 }
 
-export interface AddressesOptions<Resource> {
+interface AddressesOptions<Resource> {
   /** The host name of a URL: an IPv6 address is in brackets. */
   readonly hostname: string
   readonly clock: Clock

@@ -13,7 +13,7 @@ export interface MessageBody {
   readonly contentEncoding: string
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   /**
    * The maximum size of a body that is buffered because its length is unknown or because it is converted. It also
    * limits the inflated size.

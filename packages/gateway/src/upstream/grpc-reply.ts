@@ -24,7 +24,7 @@ import {
 
 const gunzipped = promisify(gunzip)
 
-export interface ReplyContext {
+interface ReplyContext {
   readonly signal: IngestSignal
   readonly owner: CredentialOwner
   readonly random: () => number

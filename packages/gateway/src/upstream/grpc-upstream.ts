@@ -39,7 +39,7 @@ export interface GrpcUpstreamSettings {
   readonly resolve?: Resolve
 }
 
-export interface GrpcUpstreamDeps {
+interface GrpcUpstreamDeps {
   readonly clock: Clock
   readonly random: Random
   readonly onAlarm: (alarm: UpstreamAlarm) => void

@@ -25,7 +25,7 @@ export interface HttpReply {
   readonly extent: 'whole' | 'too_long' | 'broken'
 }
 
-export interface AnswerContext {
+interface AnswerContext {
   readonly signal: IngestSignal
   /** The encoding of the request. */
   readonly encoding: Encoding

@@ -15,7 +15,7 @@ const IDLE_CLOSE_MS = 30_000
 /** One address of an upstream and its connection pool. */
 export type Target = Address<Pool>
 
-export interface TargetsOptions {
+interface TargetsOptions {
   readonly origin: URL
   /** The highest number of connections per address. */
   readonly connections: number

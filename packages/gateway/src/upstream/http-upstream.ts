@@ -12,14 +12,14 @@ import { WatchedFile } from './watched-file.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024
 
-export interface HttpUpstreamLimits {
+interface HttpUpstreamLimits {
   /** The highest number of connections per address. */
   readonly connections: number
   /** The highest number of unanswered requests. Further ones are refused as overload. */
   readonly inFlight: number
 }
 
-export const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, inFlight: 16_384 }
+const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, inFlight: 16_384 }
 
 export interface HttpUpstreamOptions {
   /** The configuration, with an `http:` or `https:` URL. */

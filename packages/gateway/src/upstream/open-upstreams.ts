@@ -10,14 +10,14 @@ import { GrpcUpstream } from './grpc-upstream.ts'
 import { openHttpUpstream } from './http-upstream.ts'
 import { WatchedFile } from './watched-file.ts'
 
-export interface UpstreamDeps {
+interface UpstreamDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly metrics: MetricRegistry
 }
 
-export interface Upstreams {
+interface Upstreams {
   /** Returns the upstream of a route that is not forbidden. */
   at(route: TenantRoute): Upstream
   close(): Promise<void>

@@ -4,7 +4,7 @@ import { lookup, withCost } from '../schema/cost.ts'
 import type { Kit } from '../schema/kit.ts'
 import { mutation } from '../schema/mutation.ts'
 
-export interface InstanceFacts {
+interface InstanceFacts {
   readonly version: string
   readonly revision: string
   readonly enterprise: boolean

@@ -3,11 +3,11 @@ import { isIncluded, type SelectionContext } from './selected-fields.ts'
 
 export const MAX_DEPTH = { anonymous: 15, signedIn: 20 } as const
 /** How often one field name may occur in a branch. */
-export const MAX_RECURSION = 2
+const MAX_RECURSION = 2
 /** The parts of connections, and `ofType` of introspection, recur in ordinary documents. */
 const uncounted = new Set(['node', 'nodes', 'edges', 'ofType'])
 
-export interface Nesting {
+interface Nesting {
   /** Levels of fields from the root to the deepest leaf. */
   readonly depth: number
   /** The first field name that is nested in itself too often. */

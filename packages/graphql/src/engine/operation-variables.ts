@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import { hasOnlyStorableText } from './storable-text.ts'
 
-export interface Coerced {
+interface Coerced {
   readonly values: Readonly<Record<string, unknown>>
   readonly errors: readonly GraphQLError[]
 }

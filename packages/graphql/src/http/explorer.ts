@@ -12,7 +12,7 @@ import {
 import { type ExplorerAssets, explorerAssets } from './explorer-assets.ts'
 import { GRAPHQL_PATH } from './graphql-routes.ts'
 
-export interface ExplorerOptions {
+interface ExplorerOptions {
   readonly core: Core
   /** Returns the URL of the sign-in page, which redirects to `returnTo` afterwards. */
   signInUrl(returnTo: string): string

@@ -8,7 +8,7 @@ import type { GraphqlOptions, GraphqlServer } from './graphql-server.ts'
 import { graphqlJsonLimits } from './json-limits.ts'
 
 /** A route that identifies the caller of each request, for the rate limits. */
-export interface GraphqlRoute extends ServedRoute {
+interface GraphqlRoute extends ServedRoute {
   callerId(incoming: Incoming): Promise<number | undefined>
 }
 

@@ -48,7 +48,7 @@ export class Deadline {
   }
 }
 
-export const timeoutOf = (field: string): GraphQLError => new GraphQLError(`Timeout on ${field}`)
+const timeoutOf = (field: string): GraphQLError => new GraphQLError(`Timeout on ${field}`)
 
 /**
  * Wraps a resolver so that it fails at the deadline of its request. Fields that have been resolved by then stay in the

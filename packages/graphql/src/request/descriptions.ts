@@ -73,6 +73,7 @@ async function readDescriptions(
     const { query } = remaining[0]!
     const end = remaining.findIndex((each) => each.query !== query)
     const group = remaining.splice(0, end < 0 ? remaining.length : end)
+    // Requests with the same query have sources of its type, which the type of a request does not say.
     const sources = group.map(({ source }) => source as never)
     const taken = await textBudget.take(group.length, (maxBytes) =>
       performBatch(core, actor, query, sources, { maxBytes }, reads),

@@ -55,6 +55,7 @@ const reports: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   unavailable: () => 'fails request',
 }
 
+// TypeScript does not see that the function for a code takes the failure with that code.
 const reportOf = (failure: Failure): FailureReport => reports[failure.code](failure as never)
 
 /** Returns the result, or null if the object does not exist or the caller may not see it. */

@@ -11,7 +11,7 @@ interface OpenConnection {
   timer: NodeJS.Timeout | undefined
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly limits: ConnectionLimits
   /** Returns whether the limit per address does not apply to this address. */
   readonly isExempt: (address: string) => boolean

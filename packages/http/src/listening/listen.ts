@@ -30,7 +30,7 @@ export interface Listening {
   close(abort?: AbortSignal): Promise<void>
 }
 
-export interface ListenTimes {
+interface ListenTimes {
   /** The time limit for the head of a request, from its first byte, or from the start of a connection that sends nothing. */
   readonly headMs: number
   /** The time limit for a whole request. It can be short because all requests are small. */

@@ -3,7 +3,7 @@ import { type ResponseRow, type RouteShape, withPathParameters } from './route.t
 
 type Json = { readonly [key: string]: unknown }
 
-export interface ApiDescription<Access> {
+interface ApiDescription<Access> {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string }
   readonly tags?: readonly { readonly name: string; readonly description: string }[]
   readonly securitySchemes: Readonly<Record<string, Json>>

@@ -1,7 +1,7 @@
 import type { Log } from '@penstock/runtime'
 
 /** A request that was answered with an error of the server. */
-export interface RequestFailure {
+interface RequestFailure {
   readonly method: string
   /** The path of the route: the path of the request may have secrets. */
   readonly route: string | undefined

@@ -77,7 +77,7 @@ export interface ResponseRow {
   readonly links?: Readonly<Record<string, { operationId: string; parameters: Readonly<Record<string, string>> }>>
 }
 
-export interface RouteDocumentation {
+interface RouteDocumentation {
   readonly operationId: string
   readonly tag: string
   readonly summary: string

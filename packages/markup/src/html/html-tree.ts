@@ -5,7 +5,7 @@ export type HtmlRoot = Extract<ReturnType<typeof fromParse5>, { type: 'root' }>
 /** A node below the root: an element, a text, a comment or a document type. */
 export type HtmlNode = HtmlRoot['children'][number]
 export type HtmlElement = Extract<HtmlNode, { type: 'element' }>
-export type HtmlText = Extract<HtmlNode, { type: 'text' }>
+type HtmlText = Extract<HtmlNode, { type: 'text' }>
 
 /** Returns an element. */
 export function element(

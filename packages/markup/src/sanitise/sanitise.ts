@@ -12,15 +12,15 @@ import { tidyElements } from './tidy-elements.ts'
 /** How often the HTML may change when it is read again. Text for people is stable after the first time. */
 const MAX_ROUNDS = 8
 
-export type TreeLimits = Pick<MarkupLimits, 'maxDepth' | 'maxElements'>
+type TreeLimits = Pick<MarkupLimits, 'maxDepth' | 'maxElements'>
 
-export interface SanitiseOptions {
+interface SanitiseOptions {
   readonly base?: LinkBase | undefined
   readonly limits: TreeLimits
 }
 
 /** A sanitised tree and its HTML. */
-export interface Sanitised {
+interface Sanitised {
   readonly html: string
   readonly tree: HtmlRoot
 }

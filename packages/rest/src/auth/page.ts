@@ -30,7 +30,7 @@ export interface Page {
 /** The answer of a page route: a page, or a reply without one. */
 export type Answer = Page | Reply
 
-export interface PageRoute {
+interface PageRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** The limit of a form in bytes. Default: that for anonymous users. */

@@ -15,6 +15,7 @@ export function presented<Input extends z.ZodRawShape, Added extends z.ZodRawSha
   const { work } = operation
   // The kinds of work differ in their contexts, which are passed on as they are.
   const run = async (context: never, input: never) => show(await work.run(context, input), input)
+  // TypeScript does not join the kinds of work again.
   return { ...operation, input: operation.input.extend(added), work: { ...work, run } } as never
 }
 

@@ -9,7 +9,7 @@ export interface RequestParameters {
   readonly repeated: ReadonlyMap<string, readonly unknown[]>
 }
 
-export interface ParameterSources {
+interface ParameterSources {
   readonly query: readonly FormEntry[]
   /** The entries of a form. */
   readonly form?: readonly FormEntry[] | undefined

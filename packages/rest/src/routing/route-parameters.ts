@@ -5,7 +5,7 @@ import { RestError } from './rest-error.ts'
 import type { Reasons, RestRoute } from './route.ts'
 import { traitsOf } from './schema-traits.ts'
 
-export type ParameterMark =
+type ParameterMark =
   | { readonly mark: 'acted on' | 'stored and returned' }
   | { readonly mark: 'no effect' | 'refused'; readonly reason: string }
 
@@ -36,7 +36,7 @@ const reasonsFor = (reasons: Reasons, name: string, isInput: boolean): string[] 
     .map((each) => reasons[each]!)
 
 /** Returns whether a parameter is used: by the operation of the route, in its path, or to identify the caller. */
-export function isInputOf(row: RestRoute, name: string): boolean {
+function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
   if (parameter === undefined) {

@@ -130,6 +130,7 @@ export interface RouteRow<Input extends InputSchema, Result> {
 export type RestRoute = RouteRow<InputSchema, unknown> & { readonly _checked?: never }
 
 export function route<Input extends InputSchema, Result>(row: RouteRow<Input, Result>): RestRoute {
+  // The row is checked here; the list of rows does not know the types of their operations.
   return row as unknown as RestRoute
 }
 

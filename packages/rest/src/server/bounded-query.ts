@@ -12,7 +12,7 @@ const SHORT_READ_CHARACTERS = 1024 * 1024
 /** The characters that a request may read. Twice the maximum size of an answer, because some texts are only read for others. */
 const MAX_READ_CHARACTERS = 2 * MAX_ANSWER_BYTES
 
-export interface BoundedQuery extends ReplyRequest {
+interface BoundedQuery extends ReplyRequest {
   readonly actor: Actor
   readonly input: object
   readonly facts: RequestFacts

@@ -45,7 +45,7 @@ export interface RestOptions {
   readonly extraRoutes?: readonly ExtraRoute[]
 }
 
-export interface ExtraRoute extends ServedRoute {
+interface ExtraRoute extends ServedRoute {
   /**
    * Returns the user that the throttle counts, or `undefined` to count the address. Throws if the credential may not be
    * used; the error has a `userId` if the user is known.

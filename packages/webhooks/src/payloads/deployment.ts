@@ -2,7 +2,7 @@ import type { DeploymentFacts, ProjectFacts } from '@penstock/core'
 import { recordedUserJson } from './pipeline.ts'
 import { commitUrl, type Json, projectJson, userJson } from './shared-objects.ts'
 
-export interface DeploymentEventFacts extends DeploymentFacts {
+interface DeploymentEventFacts extends DeploymentFacts {
   readonly facts: ProjectFacts
   readonly atMs: number
 }

@@ -13,7 +13,7 @@ export interface ExpiringToken {
 }
 
 /** A deploy token that will expire. */
-export interface ExpiringDeployToken {
+interface ExpiringDeployToken {
   readonly id: number
   readonly name: string
   readonly createdAtMs: number

@@ -1,7 +1,7 @@
 import type { FeatureFlag, ProjectFacts, User } from '@penstock/core'
 import { type Json, projectJson, userJson } from './shared-objects.ts'
 
-export interface FeatureFlagFacts {
+interface FeatureFlagFacts {
   readonly facts: ProjectFacts
   readonly user: User | undefined
   readonly flag: FeatureFlag

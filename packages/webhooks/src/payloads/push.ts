@@ -9,7 +9,7 @@ import {
   userAvatar,
 } from './shared-objects.ts'
 
-export interface PushFacts {
+interface PushFacts {
   readonly facts: ProjectFacts
   readonly user: User | undefined
   readonly push: Pick<PushedReference, 'ref' | 'before' | 'after' | 'total'> & {

@@ -4,7 +4,7 @@ import { pack as tarPack } from 'tar-stream'
 import { ZipFile } from 'yazl'
 
 export const archiveFormats = ['tar.gz', 'tgz', 'gz', 'tar', 'zip'] as const
-export type ArchiveFormat = (typeof archiveFormats)[number]
+type ArchiveFormat = (typeof archiveFormats)[number]
 
 /** A file, directory or symbolic link of an archive, with its path in it. The path of a directory ends with a slash. */
 export interface ArchiveEntry {

@@ -27,7 +27,7 @@ interface RepositoryChangesTable {
   moves: string
 }
 
-export interface ChangeIntent {
+interface ChangeIntent {
   readonly creates: boolean
   readonly directory: string
   readonly moves: readonly ReferenceMove[]

@@ -23,7 +23,7 @@ interface ChangeTx {
 }
 
 /** The transactions and the storage limit of a change to a repository. */
-export interface ChangeSettings<Tx extends ChangeTx> {
+interface ChangeSettings<Tx extends ChangeTx> {
   /** Runs `work` in a transaction. */
   write<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
   /** Returns the storage limit of the repository for this change. Called once its directory exists; a new one is empty. */

@@ -6,7 +6,7 @@ import type { WritableRepository } from './git-repository.ts'
 import { segmentsOf } from './repository-path.ts'
 import { type FileEntry, TreeDraft } from './tree-draft.ts'
 
-export const MAX_ACTIONS = 1_000
+const MAX_ACTIONS = 1_000
 export const MAX_BLOB_BYTES = 10 * 1024 * 1024
 const MAX_BASE64_LENGTH = Math.ceil(MAX_BLOB_BYTES / 3) * 4
 
@@ -18,7 +18,7 @@ export const contentInput = {
   encoding: z.enum(['text', 'base64']).nullish(),
 }
 
-export const commitAction = z.object({
+const commitAction = z.object({
   action: z.enum(['create', 'update', 'delete', 'move', 'chmod']),
   filePath: z.string(),
   previousPath: z.string().nullish(),

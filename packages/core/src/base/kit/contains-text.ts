@@ -4,7 +4,7 @@ import { never } from './conditions.ts'
 import type { ReadContext } from './store-context.ts'
 
 /** The columns that lists search with an index. A change needs a migration, which calls `addSearchIndex`. */
-export const indexedColumns = {
+const indexedColumns = {
   issues: ['title', 'description'],
   merge_requests: ['title', 'description'],
   milestones: ['title', 'description'],

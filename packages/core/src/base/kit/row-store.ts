@@ -13,7 +13,7 @@ interface Writes {
 }
 
 /**
- * Kysely cannot type a statement when the table is a type parameter. The signatures below check the columns instead.
+ * Kysely cannot type a statement or a condition when the table is a type parameter. The signatures below check the columns instead.
  */
 const untyped = ({ db }: Writes) => db as unknown as Kysely<Record<string, Record<string, unknown>>>
 

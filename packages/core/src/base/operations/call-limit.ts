@@ -29,7 +29,7 @@ export interface CallLimit<Input = never> {
  * One part of the key of a count: the user (the address of callers without a sign-in), the address, the group or project
  * of the operation, or a text from the input.
  */
-export type CallKey<Input = never> = 'user' | 'address' | 'subject' | InputKey<Input>
+type CallKey<Input = never> = 'user' | 'address' | 'subject' | InputKey<Input>
 
 interface InputKey<Input> {
   of(input: Input): string

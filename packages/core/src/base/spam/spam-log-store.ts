@@ -25,7 +25,7 @@ const SOLVABLE_FOR_MS = DAY_MS
 const MAX_ROWS = 100_000
 
 /** A text that was challenged, and the user who sent it. */
-export interface ChallengedText {
+interface ChallengedText {
   readonly userId: number
   readonly kind: SpamSuspect['kind']
   /** The hash of the title, the description and the files. */

@@ -113,7 +113,7 @@ const ofJobs = new Lookup((db: ReadContext['db'], ...jobKeys: number[]) =>
 /** Inserting more would take the event loop for too long. */
 const INSERTED_AT_ONCE = 32
 
-export type NewDeployment = Omit<DeploymentRecord, 'id' | 'iid' | 'projectId' | 'updatedAtMs'>
+type NewDeployment = Omit<DeploymentRecord, 'id' | 'iid' | 'projectId' | 'updatedAtMs'>
 
 /** Stores deployments of a project with its next numbers, and returns them in the same order. */
 export async function insertDeployments(

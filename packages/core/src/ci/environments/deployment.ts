@@ -10,7 +10,7 @@ export type DeploymentStatus = (typeof deploymentStatuses)[number]
 
 /** The statuses that a caller sets, each with the name of its transition in error messages. */
 export const transitions = { running: 'run', success: 'succeed', failed: 'drop', canceled: 'cancel' } as const
-export const settableStatuses = ['running', 'success', 'failed', 'canceled'] as const
+const settableStatuses = ['running', 'success', 'failed', 'canceled'] as const
 export type SettableStatus = keyof typeof transitions
 
 export const isFinished = (status: DeploymentStatus): boolean =>
@@ -38,7 +38,7 @@ export const deploymentFields = {
 /** A deployment of a commit to an environment. */
 export interface DeploymentRecord extends ObjectOf<typeof deploymentFields> {}
 
-export const deploymentOrders = ['id', 'iid', 'created_at', 'updated_at', 'finished_at', 'ref'] as const
+const deploymentOrders = ['id', 'iid', 'created_at', 'updated_at', 'finished_at', 'ref'] as const
 
 export const listDeploymentsInput = z.object({
   project: namespaceRef,

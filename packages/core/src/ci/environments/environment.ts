@@ -24,7 +24,7 @@ import type { ProjectView } from '../../identity/projects/project-view.ts'
 
 export const environmentTiers = ['production', 'staging', 'testing', 'development', 'other'] as const
 export type EnvironmentTier = (typeof environmentTiers)[number]
-export const environmentStates = ['available', 'stopping', 'stopped'] as const
+const environmentStates = ['available', 'stopping', 'stopped'] as const
 
 /** The limit of the environments of a project. */
 export const MAX_ENVIRONMENTS = 10_000

@@ -86,7 +86,7 @@ export async function keysetPageOfProjectJobs(
   return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
-export interface CommitJobFilter {
+interface CommitJobFilter {
   readonly sha: string
   readonly ref?: string | null | undefined
   readonly stage?: string | null | undefined

@@ -17,7 +17,7 @@ const ROWS_PER_TURN = 256
  * The statuses before and after a record, by job id. They include only jobs that the record adds and jobs that get
  * another status.
  */
-export interface JobStatusChange {
+interface JobStatusChange {
   readonly previous: Readonly<Record<number, string>>
   readonly current: Readonly<Record<number, string>>
 }

@@ -106,7 +106,7 @@ export async function getPipelineRow(context: ReadContext, project: Project, id:
   return pipelineOf(row)
 }
 
-export interface RecordedVersion extends RecordVersion {
+interface RecordedVersion extends RecordVersion {
   /** The key of the pipeline's row. */
   readonly key: number
   /** Whether the pipeline consists of posted statuses. */

@@ -103,7 +103,7 @@ export interface Job {
 }
 
 /** The details that a program gives with the status that it posts. */
-export interface PostedDetails {
+interface PostedDetails {
   readonly targetUrl?: string | undefined
   readonly description?: string | undefined
   readonly coverage?: number | undefined
@@ -130,7 +130,7 @@ export interface RecordedArtifacts {
   readonly size?: number | undefined
 }
 
-export interface RecordedEnvironment {
+interface RecordedEnvironment {
   readonly name?: string | undefined
   readonly action?: string | undefined
   readonly deploymentTier?: string | undefined
@@ -163,7 +163,7 @@ const inProject = { project: namespaceRef }
 const word = z.string().max(1_024)
 
 export const pipelineScopes = ['running', 'pending', 'finished', 'branches', 'tags'] as const
-export const pipelineOrders = ['id', 'status', 'ref', 'updated_at', 'user_id'] as const
+const pipelineOrders = ['id', 'status', 'ref', 'updated_at', 'user_id'] as const
 
 const pipelineFilter = {
   scope: z.enum(pipelineScopes).optional(),
@@ -200,7 +200,6 @@ export const pipelinesOfEachInput = z
     updatedBefore: true,
   })
   .extend({ globalNumbers: z.array(z.int()).max(100).optional(), isTag: z.boolean().optional() })
-export type PipelinesOfEach = z.output<typeof pipelinesOfEachInput>
 
 const statuses = z.array(z.enum(pipelineStatuses)).max(pipelineStatuses.length).optional()
 const kind = z.enum(['build', 'bridge']).optional()

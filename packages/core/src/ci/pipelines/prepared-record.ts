@@ -19,7 +19,7 @@ import { isUpstreamElsewhere, type ProjectNames, toUpstreamNames, type UpstreamN
 export type PipelineHead = Omit<PipelineDraft, 'jobs'>
 
 /** The head of a pipeline, and the version of its record. */
-export interface PreparedPipeline {
+interface PreparedPipeline {
   readonly head: PipelineHead
   readonly version: RecordVersion
 }

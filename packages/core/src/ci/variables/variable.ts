@@ -15,7 +15,6 @@ import { pageInput } from '../../base/kit/page.ts'
 import { parentInput } from '../../identity/parents/parent-operations.ts'
 
 export const variableTypes = ['env_var', 'file'] as const
-export type VariableType = (typeof variableTypes)[number]
 
 /** The scope that matches every environment. */
 export const EVERY_ENVIRONMENT = '*'

@@ -49,7 +49,7 @@ export interface Branch {
   readonly developersCanMerge: boolean
 }
 
-export const branchOrders = ['name_asc', 'updated_asc', 'updated_desc'] as const
+const branchOrders = ['name_asc', 'updated_asc', 'updated_desc'] as const
 
 export const listBranches = query(
   {

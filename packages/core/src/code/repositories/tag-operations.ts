@@ -32,7 +32,7 @@ export interface Tag {
   readonly annotation: { readonly message: string; readonly tagger: Signature | undefined } | undefined
 }
 
-export const tagOrders = ['name', 'updated', 'version'] as const
+const tagOrders = ['name', 'updated', 'version'] as const
 
 export const listTags = query(
   {
@@ -99,7 +99,7 @@ export const createTag = steps(
   },
 )
 
-export interface NewTag {
+interface NewTag {
   readonly name: string
   readonly ref: string
   /** Makes it an annotated tag. */

@@ -20,7 +20,7 @@ export interface SnippetViewer {
 type GuardedSnippet = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
 
 /** Returns the actor for personal snippets. Bots and jobs have rights only in their projects, so they are treated as anonymous. */
-export const personalActor = (actor: Actor): Actor =>
+const personalActor = (actor: Actor): Actor =>
   actor?.botHome === undefined && actor?.jobProjectId === undefined ? actor : undefined
 
 /** Returns whether the caller may know that the snippet exists. */

@@ -40,7 +40,7 @@ type Reads = ReadContext & OperationContext
 const MAX_CHECKED_BYTES = 1024 * 1024
 
 /** A snippet with what decides on the caller's rights. */
-export interface ViewedSnippet {
+interface ViewedSnippet {
   readonly snippet: DescribedSnippet
   readonly viewer: SnippetViewer
 }

@@ -32,7 +32,7 @@ const requiredPath = z
 
 const newFile = z.object({ filePath: requiredPath, content: presentText })
 
-export const snippetAction = z.object({
+const snippetAction = z.object({
   action: z.enum(snippetActionNames),
   filePath: optionalPath,
   previousPath: optionalPath,

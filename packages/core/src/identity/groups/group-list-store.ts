@@ -34,7 +34,7 @@ export interface GroupFilter {
   readonly where: readonly Expression<SqlBool>[]
 }
 
-export interface GroupOrder {
+interface GroupOrder {
   /** `similarity` orders by the similarity to the search text. */
   readonly by: 'id' | 'name' | 'path' | 'similarity'
   readonly direction: 'asc' | 'desc'
@@ -69,7 +69,7 @@ export async function keysetPageOfGroups(
 
 export const groupListingOrders = ['id', 'name', 'path', 'created_at', 'updated_at', 'similarity'] as const
 
-export interface GroupListingOrder {
+interface GroupListingOrder {
   /**
    * `similarity` refers to the search text. The time of the last change is not stored, so `updated_at` is the time of
    * creation.
@@ -111,7 +111,7 @@ const nearnessTo = (search: string | undefined) =>
 
 type ListedRow = Selectable<GroupsTable> & { readonly nearness: number }
 
-export interface ActorGroupFilter {
+interface ActorGroupFilter {
   readonly owned?: boolean | undefined
   readonly minAccessLevel?: AccessLevel | undefined
   /** `false` excludes groups in which the actor has no role, even if everyone may see them. */

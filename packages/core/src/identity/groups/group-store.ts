@@ -106,7 +106,7 @@ export const idsOf = (lineage: string): number[] => lineage.split('/').filter(Bo
 /** Returns the lineage of ids: [1, 5] → `/1/5/` */
 export const lineageOf = (groupIds: readonly number[]): string => `/${groupIds.map((id) => `${id}/`).join('')}`
 
-export interface GroupDraft {
+interface GroupDraft {
   readonly parent: Group | undefined
   readonly path: string
   readonly name: string
@@ -143,7 +143,7 @@ export async function insertGroup({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft
   return groupOf(row)
 }
 
-export type GroupChanges = Partial<
+type GroupChanges = Partial<
   Pick<
     Group,
     | 'description'

@@ -9,7 +9,7 @@ import type { Group } from '../../base/model/group.ts'
 import type { ActingUser } from '../../base/model/user.ts'
 import { lineageOf } from './group-store.ts'
 
-export interface NamespaceFilter {
+interface NamespaceFilter {
   /** A part of the name or path. */
   readonly search: string | undefined
   readonly isOwned: boolean
@@ -17,7 +17,7 @@ export interface NamespaceFilter {
 }
 
 /** A group, or the user that owns a namespace. */
-export interface NamespaceKey {
+interface NamespaceKey {
   readonly kind: 'group' | 'user'
   readonly id: number
 }

@@ -22,7 +22,7 @@ import type { Member } from './member.ts'
 import { highestMemberships, membersOfRows } from './member-store.ts'
 
 /** The ways to be a member. `shared` matches nothing, because groups cannot be invited. */
-export const memberRelations = ['direct', 'inherited', 'below', 'shared'] as const
+const memberRelations = ['direct', 'inherited', 'below', 'shared'] as const
 type MemberRelation = (typeof memberRelations)[number]
 
 export const membersOfEachInput = z.object({

@@ -20,14 +20,14 @@ import { findUsers } from '../users/user-store.ts'
 import { deleteSettledRequests } from './access-request-table.ts'
 import type { Member } from './member.ts'
 
-export interface MemberFilter {
+interface MemberFilter {
   /** A part of the name or username. */
   readonly search?: string | undefined
   readonly userIds?: readonly number[] | undefined
   readonly exceptUserIds?: readonly number[] | undefined
 }
 
-export interface MemberDraft {
+interface MemberDraft {
   readonly userId: number
   readonly level: AccessLevel
   /** `YYYY-MM-DD` */

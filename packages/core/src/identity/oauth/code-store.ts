@@ -31,7 +31,7 @@ interface CodesTable {
 }
 
 /** The consent of a user, until the application exchanges it for tokens. */
-export interface AuthorizationCode {
+interface AuthorizationCode {
   readonly id: number
   readonly family: string
   readonly applicationId: number

@@ -31,7 +31,7 @@ const MODULUS_BITS = 2_048
 const PUBLISHED_AFTER_MS = DAY_MS
 
 /** A key that signs ID tokens. */
-export interface SigningKey {
+interface SigningKey {
   readonly kid: string
   readonly privateJwk: JWK
 }

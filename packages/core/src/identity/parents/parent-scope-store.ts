@@ -17,7 +17,7 @@ export interface ParentScope {
 }
 
 /** The permissions that the actor needs there. Default: none. */
-export interface ScopePermissions {
+interface ScopePermissions {
   readonly above?: Permission
   readonly groupsBelow?: Permission
   readonly projectsBelow?: Permission

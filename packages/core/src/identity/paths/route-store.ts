@@ -8,7 +8,7 @@ declare module '../../base/kit/tables.ts' {
 }
 
 /** The owners of paths. Exactly one of the three ids is set. */
-export interface RoutesTable {
+interface RoutesTable {
   /** The full path, in lower case. */
   path: string
   user_id: number | null

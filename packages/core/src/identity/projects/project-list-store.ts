@@ -56,7 +56,7 @@ export interface ProjectFilter {
   readonly where: readonly Expression<SqlBool>[]
 }
 
-export interface ProjectOrder {
+interface ProjectOrder {
   readonly by: RestProjectOrder
   readonly direction: 'asc' | 'desc'
 }

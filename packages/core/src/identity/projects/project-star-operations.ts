@@ -13,7 +13,7 @@ const changes = {
 } as const
 
 /** A project after a user has starred or unstarred it. */
-export interface StarredProject extends ProjectView {
+interface StarredProject extends ProjectView {
   /** Whether the project had the star, or had none, already. */
   readonly isUnchanged: boolean
 }

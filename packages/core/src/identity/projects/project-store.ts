@@ -110,7 +110,7 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
   }
 }
 
-export interface ProjectDraft {
+interface ProjectDraft {
   /** The group, or the user with the namespace, to which the project is added. */
   readonly parent: Group | ActingUser
   readonly path: string

@@ -24,7 +24,7 @@ interface ProjectStorageTable {
   measured_at_ms: number | null
 }
 
-export interface ProjectStorage {
+interface ProjectStorage {
   /** The bytes of the repository; `undefined` until it has been measured. */
   readonly repositoryBytes: number | undefined
   readonly recordsBytes: number
@@ -66,7 +66,7 @@ export const storedTotal = sql<number>`
   coalesce(repository_bytes, 0) + records_bytes + snippets_bytes + wiki_bytes + texts_bytes`
 
 /** The change of a project's stored bytes; negative for removals. */
-export interface StorageGrowth {
+interface StorageGrowth {
   readonly repositoryBytes?: number
   readonly recordsBytes?: number
   readonly snippetsBytes?: number

@@ -21,7 +21,7 @@ declare module '../../base/kit/tables.ts' {
   }
 }
 
-export interface AccessTokensTable {
+interface AccessTokensTable {
   id: Generated<number>
   kind: AccessTokenKind
   user_id: number
@@ -89,7 +89,7 @@ export async function findAccessToken(context: ReadContext, id: number): Promise
 }
 
 /** Selects the tokens of a list. */
-export interface TokenOwnerFilter {
+interface TokenOwnerFilter {
   readonly kinds?: readonly AccessTokenKind[]
   readonly userId?: number | undefined
   readonly projectId?: number

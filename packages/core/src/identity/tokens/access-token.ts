@@ -8,7 +8,7 @@ import type { User } from '../../base/model/user.ts'
 import type { CredentialState } from './authenticated.ts'
 import { isAdministratorScope } from './scope.ts'
 
-export const accessTokenKinds = ['personal', 'impersonation', 'project', 'group'] as const
+const accessTokenKinds = ['personal', 'impersonation', 'project', 'group'] as const
 export type AccessTokenKind = (typeof accessTokenKinds)[number]
 
 /** A token without its value, which is not stored. */

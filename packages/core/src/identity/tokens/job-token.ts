@@ -16,7 +16,7 @@ declare module '../../base/kit/tables.ts' {
 }
 
 /** The tokens of jobs. A job is treated as running until its token is revoked. */
-export interface JobTokensTable {
+interface JobTokensTable {
   id: Generated<number>
   project_id: number
   /** The id of the user that started the job. */
@@ -29,7 +29,7 @@ export interface JobTokensTable {
   created_at_ms: number
 }
 
-export interface IssuedJobToken {
+interface IssuedJobToken {
   readonly id: number
   readonly value: string
 }

@@ -23,7 +23,7 @@ export const userAttributes = {
 type UserAttributes = z.output<z.ZodObject<typeof userAttributes>>
 
 /** Valid changes to a user; `avatar` is a picture that is not stored yet. */
-export interface AttributeChanges extends Omit<UserChanges, 'avatar'> {
+interface AttributeChanges extends Omit<UserChanges, 'avatar'> {
   readonly avatar?: Avatar | null
 }
 

@@ -21,7 +21,7 @@ import type { Group } from '../../base/model/group.ts'
 import type { Actor, User, UserKind } from '../../base/model/user.ts'
 import { type UserRow, userColumns, userOf } from './user-store.ts'
 
-export interface UserFilter {
+interface UserFilter {
   /** Compared without letter case. */
   readonly username?: string | undefined
   /** A part of the name or username, or a whole e-mail address: a public one, or any if `allEmails`. */
@@ -52,7 +52,7 @@ export interface UserFilter {
   readonly memberOf?: Group | undefined
 }
 
-export interface UserOrder {
+interface UserOrder {
   readonly by: (typeof userOrders)[number]
   readonly direction: 'asc' | 'desc'
 }

@@ -16,7 +16,7 @@ declare module '../../base/kit/tables.ts' {
   }
 }
 
-export interface UsersTable {
+interface UsersTable {
   id: Generated<number>
   username: string
   name: string
@@ -205,7 +205,7 @@ export function userOf(row: UserRow): User {
   }
 }
 
-export interface UserDraft {
+interface UserDraft {
   readonly username: string
   readonly name: string
   readonly email: string

@@ -20,8 +20,8 @@ import {
 } from '../../base/kit/field-table.ts'
 import { clearable, instant } from '../../base/kit/parameter-schemas.ts'
 
-export const broadcastTypes = ['banner', 'notification'] as const
-export const broadcastThemes = [
+const broadcastTypes = ['banner', 'notification'] as const
+const broadcastThemes = [
   'indigo',
   'light-indigo',
   'blue',

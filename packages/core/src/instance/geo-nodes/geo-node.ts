@@ -19,7 +19,7 @@ const MAX_TEXT = 255
 const MAX_SHARDS = 100
 const MAX_BLOB_DOWNLOAD_SECONDS = 86_400
 
-export const selectiveSyncTypes = ['namespaces', 'shards'] as const
+const selectiveSyncTypes = ['namespaces', 'shards'] as const
 
 const within =
   (min: number, max = MAX_INTEGER) =>
@@ -111,8 +111,7 @@ export function storedGeoNode<Draft extends GeoNodeDraft>(draft: Draft): Draft {
 }
 
 /** Returns the name of the node that this process belongs to. By default it is the external URL. */
-export const currentGeoNodeName = ({ geoNodeName, externalUrl }: CoreSettings): string =>
-  geoNodeName ?? withSlash(externalUrl)
+const currentGeoNodeName = ({ geoNodeName, externalUrl }: CoreSettings): string => geoNodeName ?? withSlash(externalUrl)
 
 /** Returns whether a node with this name is the one that this process belongs to. */
 export const isCurrentGeoNode = ({ name }: Pick<GeoNode, 'name'>, settings: CoreSettings): boolean =>

@@ -45,7 +45,7 @@ export interface Hook extends ObjectOf<typeof hookFields> {
 }
 
 export const alertStatuses = ['executable', 'temporarily_disabled', 'disabled'] as const
-export type AlertStatus = (typeof alertStatuses)[number]
+type AlertStatus = (typeof alertStatuses)[number]
 
 /** A hook as answers show it. */
 export interface ShownHook extends ObjectOf<typeof hookFields> {
@@ -58,7 +58,7 @@ export interface ShownHook extends ObjectOf<typeof hookFields> {
 
 /** The number of failures in a row after which a hook is paused, and after which it is disabled for good. */
 const PAUSED_FROM = 4
-export const DISABLED_FROM = 40
+const DISABLED_FROM = 40
 const FIRST_PAUSE_MS = 60_000
 const MAX_PAUSE_MS = 24 * 3_600_000
 

@@ -66,7 +66,7 @@ export const issuableOrderTable = {
 } as const satisfies Record<string, IssuableOrder>
 
 /** Sort terms that are expressions, selected under these names so that cursors can contain their values. */
-export interface OrderValues {
+interface OrderValues {
   readonly first_value: string | number
   readonly second_value: string | number
 }

@@ -163,7 +163,7 @@ export async function isIssueIidTaken({ db }: ReadContext, projectId: number, ii
   return (await query.executeTakeFirst()) !== undefined
 }
 
-export type IssueDraft = Pick<
+type IssueDraft = Pick<
   DescribedIssue,
   'title' | 'description' | 'type' | 'severity' | 'dueDate' | 'isConfidential' | 'weight' | 'isDiscussionLocked'
 > & {

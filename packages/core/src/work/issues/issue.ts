@@ -21,7 +21,7 @@ import {
   type ShownIssuable,
 } from './issuable.ts'
 
-export const issueStates = ['opened', 'closed'] as const
+const issueStates = ['opened', 'closed'] as const
 export type IssueState = (typeof issueStates)[number]
 
 /** The types that an issue can have. */
@@ -68,7 +68,7 @@ export const issueFields = {
   weight: clearable(z.int().min(0).max(MAX_INTEGER)),
 }
 
-export const issueOrders = [
+const issueOrders = [
   ...issuableOrders,
   'due_date',
   'weight',
@@ -80,7 +80,7 @@ const listingOrders = [...issueOrders, ...moreIssuableOrders, 'severity', 'escal
 export type IssueOrder = (typeof listingOrders)[number]
 
 /** The issue types of GitLab, which filters accept. */
-export const issueTypes = [
+const issueTypes = [
   'issue',
   'incident',
   'task',
@@ -94,7 +94,7 @@ export const issueTypes = [
 const types = z.array(z.enum(issueTypes)).max(issueTypes.length)
 
 /** Parameters of every list of issues, to be spread into its input. */
-export const issueFilterInput = {
+const issueFilterInput = {
   state: z.enum([...issueStates, 'all']).default('all'),
   ...issuableFilterInput,
   assigneeUsername: z.array(z.string().max(255)).max(100).optional(),

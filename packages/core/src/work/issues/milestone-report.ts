@@ -41,7 +41,7 @@ export const reportOfEachMilestone = unscopedBatchQuery(
   },
 )
 
-export function burnupTotals(
+function burnupTotals(
   dates: { readonly startDate: string; readonly dueDate: string },
   issues: readonly BurndownIssue[],
   nowMs: number,

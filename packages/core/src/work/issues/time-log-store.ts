@@ -19,7 +19,7 @@ interface TimelogsTable {
   spent_at_ms: number
 }
 
-export interface TimeLogDraft {
+interface TimeLogDraft {
   readonly seconds: number
   readonly summary: string | undefined
   readonly userId: number

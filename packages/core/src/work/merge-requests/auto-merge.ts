@@ -33,7 +33,7 @@ export async function requireMerger(
   }
 }
 
-export interface WantedAutoMerge {
+interface WantedAutoMerge {
   readonly mergeRequestIid: number
   /** The head of the source branch that the caller has seen. */
   readonly expectedSha: string | undefined

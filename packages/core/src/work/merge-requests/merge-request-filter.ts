@@ -36,7 +36,7 @@ const approverIds = z
   .optional()
 
 /** Parameters of every list of merge requests, to be spread into its input. */
-export const mergeRequestFilterInput = {
+const mergeRequestFilterInput = {
   state: z.enum([...mergeRequestStates, 'all']).default('all'),
   ...issuableFilterInput,
   assigneeUsername: z.string().max(255).optional(),
@@ -151,7 +151,7 @@ const moreMergeRequestFilterInput = {
 }
 
 /** Orders of lists for several parents. Items without the value come last, except with `label_priority desc`. */
-export const mergeRequestOrders = [...issuableOrders, ...moreIssuableOrders, 'merged_at'] as const
+const mergeRequestOrders = [...issuableOrders, ...moreIssuableOrders, 'merged_at'] as const
 export type MergeRequestOrder = (typeof mergeRequestOrders)[number]
 
 const { scope: _scope, ...filterInput } = mergeRequestFilterInput

@@ -24,7 +24,6 @@ import { type ParentWithPath, parentWebPath } from '../../base/model/parent.ts'
 import { parentInput } from '../../identity/parents/parent-operations.ts'
 
 export const milestoneStates = ['active', 'closed'] as const
-export type MilestoneState = (typeof milestoneStates)[number]
 
 /**
  * In both directions, milestones without a due date come last. In `expired_last_due_date`, only expired milestones come

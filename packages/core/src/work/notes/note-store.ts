@@ -163,7 +163,7 @@ export async function notesWithUsers(
 
 const { id: _, ...stored } = noteFields
 
-export type NoteDraft = Omit<NoteRecord, 'id'>
+type NoteDraft = Omit<NoteRecord, 'id'>
 
 /** Returns the columns that say what a note is about. */
 export const noteableColumns = ({ type, id, projectId, sha }: Pick<Noteable, 'type' | 'id' | 'projectId' | 'sha'>) => ({

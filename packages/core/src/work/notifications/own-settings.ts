@@ -9,7 +9,7 @@ import { levelsByParent } from './notification-setting-store.ts'
 const MAX_PARENTS = 100
 
 /** The level of a user for a group or project. */
-export interface ParentLevel {
+interface ParentLevel {
   readonly kind: 'group' | 'project'
   readonly id: number
   readonly fullPath: string

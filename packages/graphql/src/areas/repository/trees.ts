@@ -20,7 +20,7 @@ import { encodedPath } from '../../schema/web-address.ts'
 import { kindOf, type RefType } from './ref-type.ts'
 
 /** A directory at a ref, which may not exist. */
-export interface TreeSource {
+interface TreeSource {
   readonly reader: RepositoryReader
   readonly selector: { readonly path: string; readonly ref?: string; readonly refKind?: 'heads' | 'tags' }
   /** `undefined` if the ref or the directory does not exist. */

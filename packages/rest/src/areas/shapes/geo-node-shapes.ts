@@ -137,7 +137,7 @@ const statusMembers = (noun: GeoNoun): Members<GeoNodeStatus> => ({
   }),
 })
 
-export interface GeoShapes {
+interface GeoShapes {
   readonly node: Shape<ShownGeoNode>
   readonly status: Shape<GeoNodeStatus>
   /** A node together with its status: what both have is that of the node, except that `_links` has all links. */

@@ -13,7 +13,7 @@ import { basicUserShape } from './basic-user.ts'
 import { labelDetailsShape } from './label-shape.ts'
 import { milestoneShape } from './milestone-shape.ts'
 
-export const timeStatsSchema = z
+const timeStatsSchema = z
   .object({
     time_estimate: z.int(),
     total_time_spent: z.int(),
