@@ -90,6 +90,11 @@ test.each(['github', 'gitea', 'forgejo', 'circleci', 'buildkite', 'azure', 'bitb
   (forge) => expect(apiOf(forge).findRun?.({ ref: 'refs/heads/main' })).toBeUndefined(),
 )
 
+test.each(['100%25', '100%'])('a project of Azure with a percent sign in its name: %s', (name) => {
+  const url = `https://dev.azure.com/acme/${name}/_apis/build/Builds/7`
+  expect(apiOf('azure').findRun?.({ resource: { url } })?.reference.project).toBe('100%')
+})
+
 describe('the URL of the API', () => {
   test.each<[ForgeName, string, string]>([
     ['github', 'https://github.com', 'https://api.github.com/'],

@@ -107,7 +107,8 @@ export function limitBytes(ask: Ask, maxBytes = MAX_RUN_BYTES): Ask {
 /** Returns names as a path, each encoded. @throws {RecordError} for names that would lead elsewhere */
 export function apiPath(...names: readonly string[]): string {
   for (const name of names) {
-    if (name === '' || name === '.' || name === '..')
+    // encodeURIComponent throws for half a surrogate pair, which JSON can contain.
+    if (name === '' || name === '.' || name === '..' || !name.isWellFormed())
       throw new RecordError('', `${JSON.stringify(name)} is no name in a path`)
   }
   return names.map((name) => `/${encodeURIComponent(name)}`).join('')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RecordError } from '../record/record-error.ts'
-import { type ListPage, listAll, listChanging } from './listing.ts'
+import { type ListPage, listAll, listByCursor, listChanging } from './listing.ts'
 
 /** A list that changes between requests. `before(n)` is called before request number `n`, counted from 0. */
 class ChangingList {
@@ -114,5 +114,38 @@ describe('a list that does not end', () => {
     const list = endless(() => [3, 2, 1])
     const options = { path: '/list', fetch: (number: number) => list.page(number), maxItems: 50 }
     await expect(listAll(options)).rejects.toThrow(repeated)
+  })
+})
+
+describe('a list whose pages name the next one', () => {
+  const idsOfCursors = async (page: (cursor: string | undefined) => { ids: readonly number[]; next?: string }) => {
+    let requests = 0
+    const fetch = async (cursor: string | undefined) => {
+      if (++requests > 100) throw new Error('endless')
+      const { ids, next } = page(cursor)
+      return { items: ids.map((id) => ({ id: String(id), value: {} })), next, bytes: 0 }
+    }
+    const found: string[] = []
+    for await (const { items } of listByCursor({ path: '/list', fetch, maxItems: 10 })) {
+      found.push(...items.map(({ id }) => id))
+    }
+    return found
+  }
+
+  test('is read to its end, each item once, also after an empty page', async () => {
+    const pages = [{ ids: [1, 2], next: '1' }, { ids: [], next: '2' }, { ids: [2, 3] }]
+    expect(await idsOfCursors((cursor) => pages[Number(cursor ?? 0)]!)).toEqual(['1', '2', '3'])
+  })
+
+  test.each([
+    ['empty pages', []],
+    ['the same items', [1, 2]],
+  ])('is refused if it sends %s with new names for ever', async (_, ids) => {
+    await expect(idsOfCursors((cursor) => ({ ids, next: `${cursor}.` }))).rejects.toThrow('repeats its pages')
+  })
+
+  test('is refused if it has too many items', async () => {
+    const endless = (cursor = '0') => ({ ids: [Number(cursor)], next: String(Number(cursor) + 1) })
+    await expect(idsOfCursors(endless)).rejects.toThrow('more than 10 items')
   })
 })

@@ -68,14 +68,40 @@ export async function listAll(options: ListOptions): Promise<readonly ListItem[]
   }
 }
 
+interface CursorPage extends Pick<ListPage, 'items' | 'bytes'> {
+  /** The text that names the next page; absent or empty on the last page. */
+  readonly next: string | undefined
+}
+
+interface CursorListOptions extends Pick<ListOptions, 'path' | 'maxItems'> {
+  /** Reads the page that a cursor names, or the first one. */
+  readonly fetch: (cursor: string | undefined) => Promise<CursorPage>
+}
+
+/**
+ * Yields every page of a list whose pages name the next one, with the items that no earlier page had. Such a list does not shift.
+ *
+ * @throws {RecordError} if the list repeats its pages or does not end
+ */
+export async function* listByCursor(options: CursorListOptions): AsyncGenerator<CursorPage> {
+  const collection = new Collection(options)
+  for (let cursor: string | undefined; ; ) {
+    const page = await options.fetch(cursor)
+    yield { ...page, items: collection.collect(page.items) }
+    cursor = page.next
+    if (cursor === undefined || cursor === '') return
+    collection.refuseStale()
+  }
+}
+
 /** The items of a list that have been read. */
 class Collection {
-  readonly #options: ListOptions
+  readonly #options: Pick<ListOptions, 'path' | 'maxItems'>
   readonly #seen = new Set<string>()
   #seenBefore = 0
   #stalePages = 0
 
-  constructor(options: ListOptions) {
+  constructor(options: Pick<ListOptions, 'path' | 'maxItems'>) {
     this.#options = options
   }
 

@@ -257,3 +257,17 @@ test.each(['..', '', 'a/..', 'a//b'])('the project %j leads to no other path', a
   await expect(apiOf('github').readRun(ask, { project: 'a/b', run: '..' })).rejects.toThrow(RecordError)
   expect(asked).toEqual([])
 })
+
+test.each(['github', 'gitlab', 'circleci'] as const)(
+  '%s: a name that UTF-8 cannot express is refused',
+  async (forge) => {
+    const reading = apiOf(forge).readRun(new FixedApi({}).ask, { project: 'a/\ud800', run: '\ud800' })
+    await expect(reading).rejects.toThrow(RecordError)
+  },
+)
+
+test('the id of a repository of Woodpecker leads to no other path', async () => {
+  const { ask, asked } = new FixedApi({ '/repos/lookup/a/b': { id: '../../user' } })
+  await apiOf('woodpecker').readRun(ask, { project: 'a/b', run: '7' })
+  expect(asked.at(-1)).toBe('/repos/..%2F..%2Fuser/pipelines/7')
+})

@@ -1,8 +1,10 @@
 import { apiAddress, basic } from '../api/address.ts'
 import { apiPath, askObject, limitBytes, listItems, MAX_RUN_JOBS, memberText, requirePage } from '../api/answers.ts'
+import { listByCursor } from '../api/listing.ts'
 import type { ForgeApi } from '../api/rest-api.ts'
 import { isoTime, MAX_RUNS } from '../api/run-lists.ts'
 import { parseDate } from '../body/date.ts'
+import { decodedSegment } from '../body/url.ts'
 import { RecordError } from '../record/record-error.ts'
 
 /** The version that Azure DevOps Server 2020 and all later ones have. */
@@ -26,22 +28,18 @@ export const api: ForgeApi = {
       minTime: sinceNs === undefined ? undefined : isoTime(sinceNs),
       maxTime: isoTime(untilNs),
     }
-    const seen = new Set<string>()
-    const tokens = new Set<string>()
-    for (let token: string | undefined; ; ) {
-      const answer = requirePage(path, await ask({ path, query: { ...query, continuationToken: token } }))
-      const items = listItems(path, answer, { members: ['value'] }).filter(({ id }) => !seen.has(id))
-      for (const { id } of items) seen.add(id)
+    const fetch = async (cursor: string | undefined) => {
+      const answer = requirePage(path, await ask({ path, query: { ...query, continuationToken: cursor } }))
+      const next = answer.headers['x-ms-continuationtoken']
+      return { items: listItems(path, answer, { members: ['value'] }), next, bytes: answer.bytes }
+    }
+    for await (const { items, bytes } of listByCursor({ path, fetch, maxItems: MAX_RUNS })) {
       const runs = items.map(({ id, value: build }) => ({
         reference: { project, run: id },
         createdAtNs: parseDate(build.queueTime),
         bundle: { build, timeline: null },
       }))
-      yield { runs, total: undefined, bytes: answer.bytes }
-      token = answer.headers['x-ms-continuationtoken']
-      if (token === undefined || token === '') return
-      if (tokens.has(token) || seen.size > MAX_RUNS) throw new RecordError('', `${path}: the list does not end`)
-      tokens.add(token)
+      yield { runs, total: undefined, bytes }
     }
   },
   readRun: async (caller, { project, run }) => {
@@ -61,6 +59,6 @@ export const api: ForgeApi = {
     const found = /^(https?:\/\/.+)\/([^/]+)\/_apis\/build\/builds\/(\d+)$/i.exec(url)
     if (found === null) return undefined
     const [, serverUrl, project = '', run = ''] = found
-    return { reference: { project: decodeURIComponent(project), run }, serverUrl }
+    return { reference: { project: decodedSegment(project), run }, serverUrl }
   },
 }

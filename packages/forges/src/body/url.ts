@@ -45,3 +45,13 @@ function withoutSlashes(address: string): string {
   while (end > 0 && address.charAt(end - 1) === '/') end--
   return address.slice(0, end)
 }
+
+/** Returns a segment of a path without percent escapes. A segment with a bare percent sign is unchanged. */
+export function decodedSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch (error) {
+    if (error instanceof URIError) return segment
+    throw error
+  }
+}

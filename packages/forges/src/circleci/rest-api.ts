@@ -10,12 +10,11 @@ import {
   projectNames,
   requirePage,
 } from '../api/answers.ts'
-import type { ListItem } from '../api/listing.ts'
+import { listByCursor } from '../api/listing.ts'
 import type { Ask, ForgeApi, ListedRun } from '../api/rest-api.ts'
 import { isOlder, MAX_RUNS } from '../api/run-lists.ts'
 import { parseDate } from '../body/date.ts'
-import { isObject, type JsonObject } from '../body/fields.ts'
-import { RecordError } from '../record/record-error.ts'
+import type { JsonObject } from '../body/fields.ts'
 
 const PROJECT_FORM = 'vcs/owner/name'
 const CLOUD = 'https://circleci.com/api/v2'
@@ -74,20 +73,12 @@ async function listWorkflows(ask: Ask, project: string, pipeline: JsonObject): P
   return runs
 }
 
-/** Yields the pages of a list, each of which names the next one with a token. Such a list does not shift. */
-async function* pagesByToken(ask: Ask, path: string, maxItems: number) {
-  const seen = new Set<string>()
-  const tokens = new Set<string>()
-  for (let token: string | undefined; ; ) {
-    const answer = requirePage(path, await ask({ path, query: { 'page-token': token } }))
-    // Jobs that wait for an approval have an id, too. An id that is listed twice is one item.
-    const items: readonly ListItem[] = listItems(path, answer, { members: ['items'] }).filter(({ id }) => !seen.has(id))
-    for (const { id } of items) seen.add(id)
-    yield { items, bytes: answer.bytes }
-    token = isObject(answer.body) ? memberText(answer.body, 'next_page_token') : undefined
-    if (token === undefined) return
-    if (tokens.has(token) || seen.size > maxItems)
-      throw new RecordError('', `${path}: the list has too many items or does not end`)
-    tokens.add(token)
+/** Yields the pages of a list. Jobs that wait for an approval have an id, too. */
+function pagesByToken(ask: Ask, path: string, maxItems: number) {
+  const fetch = async (cursor: string | undefined) => {
+    const answer = requirePage(path, await ask({ path, query: { 'page-token': cursor } }))
+    const next = memberText(answer.body, 'next_page_token')
+    return { items: listItems(path, answer, { members: ['items'] }), next, bytes: answer.bytes }
   }
+  return listByCursor({ path, fetch, maxItems })
 }

@@ -1,3 +1,5 @@
+import { decodedSegment } from '../body/url.ts'
+
 /** A build's place on its server, read from its URL. */
 export interface BuildPlace {
   /** The host, and the path that Jenkins is below. */
@@ -12,17 +14,9 @@ export function readBuildPlace(url: string | undefined): BuildPlace | undefined 
   const { host, pathname } = new URL(url)
   const start = pathname.indexOf('/job/')
   if (start < 0) return undefined
-  const names = [...pathname.slice(start).matchAll(/\/job\/([^/]+)/g)].map(([, name = '']) => decoded(name))
+  const names = [...pathname.slice(start).matchAll(/\/job\/([^/]+)/g)].map(([, name = '']) => decodedSegment(name))
   return { server: `${host}${pathname.slice(0, start)}`, names }
 }
 
 /** Returns the full name of a job as users see it: names of branches are encoded in it. */
-export const displayName = (names: readonly string[]): string => names.map(decoded).join('/')
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text // A name may contain a bare percent sign.
-  }
-}
+export const displayName = (names: readonly string[]): string => names.map(decodedSegment).join('/')

@@ -54,7 +54,8 @@ export const api: ForgeApi = {
 async function* findJobs(ask: Ask, project: string): AsyncGenerator<string> {
   const open = [{ name: project, depth: 0 }]
   for (let count = 0; open.length > 0; count++) {
-    if (count > MAX_JOBS) throw new RecordError('', `${project}: the folder has more than ${MAX_JOBS} jobs`)
+    if (count + open.length > MAX_JOBS)
+      throw new RecordError('', `${project}: the folder has more than ${MAX_JOBS} jobs`)
     const { name, depth } = open.shift()!
     const path = `${jobPath(name)}/api/json`
     const job = requirePage(path, await askObject(ask, path, { tree: 'jobs[name]' }))

@@ -10,11 +10,11 @@ const MAX_PAGE = 50
 /** Returns the path of a project's pipelines. The API finds a repository by its id only, so its name is looked up once. */
 async function pipelinesPath(ask: Ask, project: string, memory: ApiMemory = new Map()): Promise<string> {
   const known = /^\d+$/.test(project) ? project : memory.get(project)
-  if (known !== undefined) return `/repos/${known}/pipelines`
+  if (known !== undefined) return `/repos${apiPath(known)}/pipelines`
   const path = `/repos/lookup${apiPath(...projectNames(project, PROJECT_FORM))}`
   const id = requirePage(path, memberText(await askObject(ask, path), 'id'))
   memory.set(project, id)
-  return `/repos/${id}/pipelines`
+  return `/repos${apiPath(id)}/pipelines`
 }
 
 export const api: ForgeApi = {
