@@ -245,3 +245,33 @@ describe.each(cases)('a backfill from $forge', (forge) => {
     expect(outcome.stderr).toContain('HTTP 401 Unauthorized: the access token is wrong or expired')
   })
 })
+
+test('builds of two branches of Jenkins that have the same number are both sent, once', async () => {
+  const jenkins = cases.find(({ forge }) => forge === 'jenkins')!
+  const { build, stages } = JSON.parse(await readFile(`${root}/fixtures/${jenkins.fixture}.json`, 'utf8'))
+  const { actions: _, ...listed } = build
+  const folder = '/job/kiln-works/job/wheel'
+  const branch = (name: string) => {
+    const path = `${folder}/job/${encodeURIComponent(name)}`
+    const urls = { url: `https://ci.example.com${path}/14/` }
+    return {
+      [`${path}/api/json`]: { allBuilds: [{ ...listed, ...urls }] },
+      [`${path}/14/api/json`]: { ...build, ...urls },
+      [`${path}/14/wfapi/describe`]: stages,
+    }
+  }
+  const names = ['main', 'feature%2Fslow-start']
+  const server = await forgeWith(jenkins, {
+    [`${folder}/api/json`]: { jobs: names.map((name) => ({ name })) },
+    ...Object.assign({}, ...names.map(branch)),
+  })
+  const sink = await receiver()
+  const where = ['--from', server.url, '--project', jenkins.project, '--endpoint', sink.url]
+  const args = ['backfill', '--forge', 'jenkins', '--signals', 'traces', ...where, '--state-file', await stateFile()]
+  const world = { env: { PENSTOCK_FORGE_TOKEN: token } }
+  expect(await penstock(args, world)).toMatchObject({ exitCode: 0 })
+  const runs = () => spansIn(sink.requests).filter(({ parentSpanId }) => !parentSpanId)
+  expect(runs()).toHaveLength(2)
+  expect((await penstock(args, world)).stdout).toContain('nothing to send')
+  expect(runs()).toHaveLength(2)
+})

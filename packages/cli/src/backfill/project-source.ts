@@ -127,9 +127,15 @@ export class ProjectSource implements RecordSource {
     }
   }
 
+  /** Returns the key of a run in the journal. Each attempt has one. A folder of Jenkins has jobs that number their builds from 1. */
+  #key({ project, run, attempt }: RunReference): string {
+    const id = project === this.#options.project ? run : `${project}#${run}`
+    return attempt === undefined ? id : `${id}/${attempt}`
+  }
+
   #isMissing(reference: RunReference): boolean {
     const { journal, signals } = this.#options
-    return journal.missing(runKey(reference), signals).length > 0
+    return journal.missing(this.#key(reference), signals).length > 0
   }
 
   #isWanted({ createdAtNs, bundle }: ListedRun): boolean {
@@ -203,7 +209,7 @@ export class ProjectSource implements RecordSource {
     const { family, notify } = this.#options
     const members = [first]
     for (const { reference, bytes, result } of members) {
-      const key = runKey(reference)
+      const key = this.#key(reference)
       if (this.#taken.has(key)) {
         progress.addRecord()
         continue
@@ -218,7 +224,7 @@ export class ProjectSource implements RecordSource {
       if (reading === undefined) progress.addRecord()
       else yield reading
       for (const child of children) {
-        if (this.#taken.has(runKey(child)) || !this.#isMissing(child)) continue
+        if (this.#taken.has(this.#key(child)) || !this.#isMissing(child)) continue
         progress.expect(1)
         members.push(await this.#load({ reference: child, createdAtNs: undefined }))
       }
@@ -227,7 +233,7 @@ export class ProjectSource implements RecordSource {
 
   #reading(reference: RunReference, result: Loaded['result']): Reading | undefined {
     const { journal, family, signals, notify } = this.#options
-    const key = runKey(reference)
+    const key = this.#key(reference)
     const at = place(family === undefined ? `${this.name} run ${key}` : `${this.name}/-/pipelines/${key}`)
     switch (result.kind) {
       case 'unwanted':
@@ -248,6 +254,4 @@ export class ProjectSource implements RecordSource {
   }
 }
 
-/** Returns the key of a run in the journal. Each attempt has one. */
-const runKey = ({ run, attempt }: RunReference): string => (attempt === undefined ? run : `${run}/${attempt}`)
 const place = (file: string): Place => ({ file, line: undefined, index: undefined })
