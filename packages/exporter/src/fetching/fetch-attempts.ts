@@ -186,14 +186,16 @@ export class FetchAttempts {
     return sourceRequest(source, body, receivedAtNs)
   }
 
-  /** Takes a body in and deletes the fetch, in one transaction, so that the run is neither lost nor exported twice. */
+  /**
+   * Takes a body in and deletes the fetch, in one transaction, so that the run is neither lost nor exported twice. Does nothing if another
+   * attempt has ended the fetch, which happens if the lease of this one has run out.
+   */
   async #store(fetch: StoredFetch, request: IntakeRequest): Promise<void> {
     const { db, clock, exporter } = this.#options
-    const { kind } = await db.write(async (tx) => {
-      await deleteFetch(tx, fetch.key)
-      return exporter.intake.enqueue(tx, request, clock.nowMs())
-    })
-    if (kind === 'enqueued') exporter.wake()
+    const result = await db.write(async (tx) =>
+      (await deleteFetch(tx, fetch.key)) ? exporter.intake.enqueue(tx, request, clock.nowMs()) : undefined,
+    )
+    if (result?.kind === 'enqueued') exporter.wake()
   }
 
   #write(

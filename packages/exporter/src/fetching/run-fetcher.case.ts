@@ -102,6 +102,19 @@ export function describeRunFetcher(name: string, newPlace: NewPlace): void {
       expect(await world.exportAll()).toEqual(ALL)
     })
 
+    test('an attempt takes nothing in if another process has ended the fetch', async () => {
+      let ended: Promise<unknown> | undefined
+      await open((path) => {
+        const { db } = world.receiver
+        if (path.includes('/jobs')) ended = db.write((tx) => tx.deleteFrom('export_run_fetches').execute())
+        return answering(anvil)(path, 0)
+      })
+      await world.hook(anvil.hook)
+      await world.fetchAll()
+      await ended
+      expect(await world.exportAll()).toEqual([])
+    })
+
     test.each([
       ['unauthorized', 401],
       ['forbidden', 403],

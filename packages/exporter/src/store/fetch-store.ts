@@ -55,8 +55,10 @@ export async function saveAnswers(tx: Tx, key: string, answers: string | null): 
   await tx.updateTable('export_run_fetches').set({ answers }).where('key', '=', key).execute()
 }
 
-export async function deleteFetch(tx: Tx, key: string): Promise<void> {
-  await tx.deleteFrom('export_run_fetches').where('key', '=', key).execute()
+/** Returns `false` if the fetch had been deleted already. */
+export async function deleteFetch(tx: Tx, key: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('export_run_fetches').where('key', '=', key).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }
 
 /** Deletes the runs of a source that are still to be read, and returns their number. */
