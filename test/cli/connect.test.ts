@@ -213,6 +213,44 @@ test('neither the token nor the secret is sent to the target of a redirect', asy
   expect(elsewhere.requests).toEqual([])
 })
 
+test('a refusal that quotes the secret or the token is printed without them', async () => {
+  const { forge, connect, secret } = await stage()
+  forge.trouble = ({ method, body }) => {
+    if (method !== 'POST') return undefined
+    const given = JSON.parse(Buffer.from(body).toString()).config.secret
+    return { play: 'reply', status: 422, body: JSON.stringify({ message: `bad secret ${given} of ${token}` }) }
+  }
+  const { exitCode, stderr } = await connect(['--forge', 'github', '--project', 'acme/app'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('bad secret [secret] of [token]')
+  expect(stderr).not.toContain(await secret())
+})
+
+test.each([
+  ['a project without its owner', ['--project', 'acme'], '{}', 'the project must have the form owner/name'],
+  ['an answer that is no list', ['--project', 'acme/app'], '{"hooks":null}', 'the answer is not a JSON list'],
+])('%s is an error without a stack', async (_, owner, hooks, message) => {
+  const { forge, connect } = await stage()
+  forge.trouble = ({ path }) => (path.includes('/hooks') ? { play: 'reply', status: 200, body: hooks } : undefined)
+  const { exitCode, stderr } = await connect(['--forge', 'github', ...owner])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain(message)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+})
+
+test('the id of a webhook leads to no other path', async () => {
+  const { forge, connect } = await stage()
+  forge.trouble = ({ method, path }) => {
+    if (method !== 'GET' || !path.includes('/hooks')) return undefined
+    const hooks = path.endsWith('page=1') ? [{ id: '..', config: { url: hookUrl } }] : []
+    return { play: 'reply', status: 200, body: JSON.stringify(hooks) }
+  }
+  const { exitCode, stderr } = await connect(['--forge', 'github', '--project', 'acme/app'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('".." is no name in a path')
+  expect(forge.server.requests.every(({ method }) => method === 'GET')).toBe(true)
+})
+
 test.each(['circleci', 'buildkite', 'azure', 'bitbucket', 'drone', 'jenkins'])(
   '%s: prints the steps, without the secret',
   async (name) => {
@@ -227,6 +265,11 @@ test.each(['circleci', 'buildkite', 'azure', 'bitbucket', 'drone', 'jenkins'])(
 test.each([
   { flags: ['--project', 'a/b'], complaint: 'name the kind of forge at 127.0.0.1 with --forge' },
   { flags: ['--forge', 'github'], complaint: 'name what to connect: --project or --group' },
+  { flags: ['--forge', 'github', '--project', 'a/b', '--source', '_a'], complaint: '--source must have 1 to 64' },
+  {
+    flags: ['--forge', 'github', '--project', 'a/b', '--public-url', 'https://:canary@a.example'],
+    complaint: '--public-url must be a URL that',
+  },
   { flags: ['--forge', 'drone', '--group', 'a'], complaint: '--forge drone: name each project with --project' },
   { flags: ['--forge', 'cdevents', '--project', 'a'], complaint: '--forge cdevents: backfill reads the API of' },
 ])('usage: $complaint', async ({ flags, complaint }) => {

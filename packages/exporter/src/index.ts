@@ -24,6 +24,7 @@ export {
   type Sources,
   SourcesError,
   sourceDestination,
+  sourceNamePattern,
 } from './sources/sources.ts'
 export { destinationOfLane, parseExportKey } from './store/export-key.ts'
 export { type ExporterTables, exporterMigrations } from './store/export-tables.ts'

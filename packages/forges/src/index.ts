@@ -1,4 +1,4 @@
-export { askPage, memberText } from './api/answers.ts'
+export { apiPath, askList, memberText } from './api/answers.ts'
 export type { HookApi, HookOwner, WantedHook } from './api/hook-api.ts'
 export type {
   AnnouncedRun,

@@ -79,9 +79,10 @@ export class ForgeClient {
   /**
    * Sends a change once, because a change that was made must not be made again.
    *
+   * @param secret the secret in the body, which an error does not quote
    * @throws {ForgeError}
    */
-  async change(method: 'POST' | 'PUT' | 'PATCH', path: string, body: JsonObject): Promise<HttpReply> {
+  async change(method: 'POST' | 'PUT' | 'PATCH', path: string, body: JsonObject, secret: string): Promise<HttpReply> {
     const { client, signal } = this.#options
     const headers = { ...this.#headers, 'content-type': 'application/json' }
     const request = { method, url: this.#urlOf(path, {}), headers, body: Buffer.from(JSON.stringify(body)) }
@@ -89,7 +90,7 @@ export class ForgeClient {
     signal.throwIfAborted()
     if (result.kind === 'failure') throw new ForgeError(`${path}: ${result.reason}`)
     if (result.status >= 200 && result.status < 300) return result
-    throw refusal(path, result, this.#options)
+    throw refusal(path, result, this.#options, secret)
   }
 
   async #get({ path, query = {} }: ApiRequest): Promise<HttpReply> {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { sourceNamePattern } from '@penstock/exporter'
 import { type Forge, type ForgeName, forges, type HookOwner } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import { backfillSettings } from '../backfill/backfill-settings.ts'
@@ -122,14 +123,16 @@ function ownersOf(
 
 function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url !== undefined && url.username === '' && url.search === '' && url.hash === ''
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '')
-  throw new UsageError('--public-url must be a URL that starts with http:// or https://, without user name, ? and #')
+  throw new UsageError(
+    '--public-url must be a URL that starts with http:// or https://, without user name, password, ? and #',
+  )
 }
 
 function sourceName(name: string): string {
-  if (/^[\w.-]{1,64}$/.test(name)) return name
-  throw new UsageError('--source must have 1 to 64 letters, digits, dots, - and _')
+  if (sourceNamePattern.test(name)) return name
+  throw new UsageError('--source must have 1 to 64 letters, digits, dots, - and _, and begin with a letter or digit')
 }
 
 /** Returns the file of sources. The variable may contain the sources themselves, which are not changed. */

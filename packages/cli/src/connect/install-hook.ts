@@ -1,17 +1,9 @@
-import {
-  askPage,
-  type HookApi,
-  type HookOwner,
-  isObject,
-  type JsonObject,
-  memberText,
-  type WantedHook,
-} from '@penstock/forges'
+import { apiPath, askList, type HookApi, type HookOwner, isObject, memberText, type WantedHook } from '@penstock/forges'
 import type { ForgeClient } from '../backfill/forge-client.ts'
 import { ForgeError } from '../backfill/forge-error.ts'
 
-/** The maximum number of pages of webhooks or projects. */
-const MAX_PAGES = 200
+/** The maximum number of webhooks, or of projects of a group. */
+const MAX_ITEMS = 20_000
 
 /**
  * Checks that a token may install webhooks.
@@ -45,11 +37,11 @@ export async function installHook(
 ): Promise<'installed' | 'updated'> {
   const path = api.hooksPath(owner)
   try {
-    const hooks = await listObjects(forge, { path, query: api.pageSize })
-    const own = hooks.find((hook) => api.hookUrl(hook) === wanted.url)
+    const hooks = await askList(forge.demand, { path, query: api.pageSize }, MAX_ITEMS)
+    const own = hooks?.find((hook) => api.hookUrl(hook) === wanted.url)
     const id = own && memberText(own, 'id')
-    if (id === undefined) await forge.change('POST', path, api.create(wanted))
-    else await forge.change(api.updateMethod, `${path}/${encodeURIComponent(id)}`, api.update(wanted))
+    if (id === undefined) await forge.change('POST', path, api.create(wanted), wanted.secret)
+    else await forge.change(api.updateMethod, `${path}${apiPath(id)}`, api.update(wanted), wanted.secret)
     return id === undefined ? 'installed' : 'updated'
   } catch (error) {
     if (!(error instanceof ForgeError) || (error.status !== 403 && error.status !== 404)) throw error
@@ -64,19 +56,6 @@ export async function installHook(
 /** Returns the names of a group's projects. */
 export async function listProjects(forge: ForgeClient, api: HookApi, group: string): Promise<readonly string[]> {
   const { path, query } = api.projects(group)
-  const projects = await listObjects(forge, { path, query: { ...query, ...api.pageSize } })
-  return projects.flatMap((project) => api.projectName(project) ?? [])
-}
-
-async function listObjects(
-  forge: ForgeClient,
-  list: { readonly path: string; readonly query: Parameters<typeof askPage>[1]['query'] },
-): Promise<readonly JsonObject[]> {
-  const values: JsonObject[] = []
-  for (let number = 1; number <= MAX_PAGES; number++) {
-    const page = await askPage(forge.demand, list, number)
-    values.push(...(page?.items ?? []).map(({ value }) => value))
-    if (page === undefined || page.isLast) return values
-  }
-  throw new ForgeError(`${list.path}: the list has more than ${MAX_PAGES} pages`)
+  const projects = await askList(forge.demand, { path, query: { ...query, ...api.pageSize } }, MAX_ITEMS)
+  return (projects ?? []).flatMap((project) => api.projectName(project) ?? [])
 }

@@ -1,5 +1,5 @@
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { type Forge, type ForgeName, forges, type HookOwner } from '@penstock/forges'
+import { type Forge, type ForgeName, forges, type HookOwner, RecordError } from '@penstock/forges'
 import { apiUrl, ForgeClient } from '../backfill/forge-client.ts'
 import { ForgeError } from '../backfill/forge-error.ts'
 import { type BackfillSettings, forgeApi, runBackfill } from '../backfill/run-backfill.ts'
@@ -43,7 +43,7 @@ export async function runConnect(settings: ConnectSettings, environment: Environ
   try {
     projects = await connect(settings, environment, url, print)
   } catch (error) {
-    if (!(error instanceof ForgeError)) throw error
+    if (!(error instanceof ForgeError || error instanceof RecordError)) throw error
     environment.stderr.write(`penstock: ${printable(error.message)}\n`)
     return exitCodes.incomplete
   }

@@ -178,7 +178,7 @@ test.each([
 test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('refuses the name %j', (name) => {
   const json = JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify({ secretToken, signals })}}`)
   expect(problemsOf(json)).toEqual([
-    `source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`,
+    `source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _, and begins with a letter or digit`,
   ])
 })
 
@@ -186,7 +186,7 @@ test('reports all problems of a source together', () => {
   const options = { nope: 1, providerName: 'x', user: 'some', metricsMode: 'windowed', instanceId: 'y' }
   expect(problemsOf({ 'a b': { tokn: 'x', encoding: 'xml', instanceId: 'x', options } })).toEqual(
     [
-      'a name has 1 to 64 letters, digits, dots, - and _',
+      'a name has 1 to 64 letters, digits, dots, - and _, and begins with a letter or digit',
       'signals is missing',
       'options: option nope: no such option',
       'options: option providerName: can be set for the whole installation only',

@@ -53,7 +53,7 @@ const MAX_SETTLE_SECONDS = 3_600
 /** Allows for an old and a new credential during a rotation, with some reserve. */
 const MAX_CREDENTIALS = 8
 /** Allows names that fit into a path and a key without escaping. */
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+export const sourceNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** The highest length of a name in a message. */
 const MAX_NAME_LENGTH = 64
 /** The highest number of problems that are listed; further ones are counted. */
@@ -214,10 +214,10 @@ export function readSources(json: unknown): Sources {
   const problems: string[] = []
   const sources = new Map<string, Source>()
   for (const [name, value] of entries) {
-    const isName = namePattern.test(name)
+    const isName = sourceNamePattern.test(name)
     const read = sourceSchema.safeParse(value)
     const found = [
-      ...(isName ? [] : ['a name has 1 to 64 letters, digits, dots, - and _']),
+      ...(isName ? [] : ['a name has 1 to 64 letters, digits, dots, - and _, and begins with a letter or digit']),
       ...(read.error?.issues ?? []).map((issue) => problemText(issue, value)),
       ...validateCombinations(value),
     ]
