@@ -108,7 +108,6 @@ test.each(recordedJobs)('a recorded job of Gitea computes the ids of the export:
 })
 
 test.each([
-  [{}, 'GITHUB_RUN_ID is not set; this works inside a CI job only'],
   [{ ...githubJob, GITHUB_RUN_ID: 'x' }, 'GITHUB_RUN_ID: must be an integer'],
   [{ ...githubJob, GITHUB_SERVER_URL: 'ftp://x:canary@y' }, 'GITHUB_SERVER_URL: must be an http or https URL'],
   [{ ...githubJob, GITHUB_WORKFLOW: 'a\nb' }, 'GITHUB_WORKFLOW: must be one line'],

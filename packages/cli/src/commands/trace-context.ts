@@ -20,7 +20,8 @@ replaced, with a line on standard error.
 
 A job of a child pipeline needs the root of its trace: pass ${rootVariable} on in the trigger job.
 
-No variable of GitHub has the id of the job: pass it on. Without it, the spans are below the span of the run.
+GitHub, Gitea, Forgejo and Jenkins have no variable with the id of the job: pass it on if you know it. Without it, the spans
+are below the span of the run. Woodpecker and Drone have no variable with the id of the run.
 
 Examples:
   $ eval "$(penstock trace-context)"
@@ -72,9 +73,15 @@ function variablesOf(context: JobTraceContext, attributeList: string, env: Envir
   }
 }
 
-function remarksOn({ rootResolved, tooLong }: JobTraceContext, { malformed }: ResourceAttributeList): string[] {
+function remarksOn(
+  { rootResolved, spanId, pipelineSpanId, tooLong }: JobTraceContext,
+  { malformed }: ResourceAttributeList,
+): string[] {
   const keys = tooLong.join(', ')
   return [
+    ...(spanId === pipelineSpanId
+      ? ['the id of the job is unknown, so spans of tools are below the span of the run; --job-id names it']
+      : []),
     ...(rootResolved
       ? []
       : [

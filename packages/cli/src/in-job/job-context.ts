@@ -5,8 +5,8 @@ import {
   forgeNames,
   forges,
   JobVariablesError,
+  RecordError,
   rootVariable,
-  validateId,
 } from '@penstock/forges'
 import { type Command, Option, type OptionValues } from 'commander'
 import { serviceNameOf } from '../flags/command-variables.ts'
@@ -37,12 +37,8 @@ export function readJobContext(flags: OptionValues, env: Environment['env']): Jo
     const forge: Forge = forges[flags.forge as ForgeName]
     const job = forge.readRunningJob?.(env, flags.jobId as string | undefined)
     if (job === undefined) throw new JobVariablesError('the jobs of this forge have no variables that describe the run')
-    if (rootPipelineId !== undefined) validateId('root pipeline id', rootPipelineId)
-    return jobTraceContext({
-      job,
-      options,
-      rootPipelineId: rootPipelineId === undefined ? undefined : BigInt(rootPipelineId),
-    })
+    const root = rootPipelineId === undefined ? undefined : job.parseRunId('root pipeline id', rootPipelineId)
+    return jobTraceContext({ job, options, rootPipelineId: root })
   })
 }
 
@@ -50,6 +46,8 @@ function orUsage<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof JobVariablesError ? new UsageError(error.message) : error
+    // Readers of bodies refuse ids that are too long.
+    const isRefused = error instanceof JobVariablesError || error instanceof RecordError
+    throw isRefused ? new UsageError(error.message) : error
   }
 }

@@ -48,8 +48,9 @@ export function jobTraceContext(request: JobTraceContextRequest): JobTraceContex
   const { job: given, options } = request
   const plan = createPlan(options)
   const record = withRootOf(request)
+  const { server, webUrl } = record.project
   // The hook will contain a URL, so no other variable of the job may replace its host.
-  if (options.instanceId === undefined && getInstance(record.project.webUrl) === '')
+  if (options.instanceId === undefined && server === undefined && getInstance(webUrl) === '')
     throw new JobVariablesError(`${given.variables.projectUrl} is not set; without it, ids need an instance id`)
   const run = pipelineRun(record, plan)
   const [running] = record.jobs
@@ -104,18 +105,23 @@ const MULTI_PROJECT = 'pipeline'
 function withRootOf({ job, options, rootPipelineId: named }: JobTraceContextRequest): PipelineRecord {
   const { record, variables } = job
   const isMultiProject = record.source === MULTI_PROJECT || record.upstream?.otherProject === true
-  const hasOtherRoot = isMultiProject ? options.multiProject === 'same-trace' : record.source === CHILD
-  if (!hasOtherRoot) {
+  const isChild = record.source === CHILD || record.upstream !== undefined
+  const hasOtherRoot = isMultiProject ? options.multiProject === 'same-trace' : isChild
+  if (!hasOtherRoot && !job.isUpstreamUnknown) {
     if (named === undefined || named === record.id) return record
     throw new JobVariablesError(`root pipeline id: ${ownRootReason(job, isMultiProject)}`)
   }
-  const root = named ?? job.passedRoot()
+  const root = named ?? readPassedRoot(job)
   if (root !== undefined) return withRoot(record, root)
+  if (!hasOtherRoot) return record
   if (joinedUpstream(record, options) !== undefined) return record
   throw new JobVariablesError(
     `this pipeline was started by another one, and no variable says by which: its trigger job has to pass on ${variables.root}`,
   )
 }
+
+const readPassedRoot = ({ passedRoot, parseRunId, variables }: RunningJob): RunId | undefined =>
+  passedRoot === undefined ? undefined : parseRunId(variables.root ?? 'root pipeline id', passedRoot)
 
 function withRoot(record: PipelineRecord, rootPipelineId: RunId): PipelineRecord {
   const { upstream } = record
@@ -126,7 +132,10 @@ function withRoot(record: PipelineRecord, rootPipelineId: RunId): PipelineRecord
   }
 }
 
-const ownRootReason = ({ record, variables }: RunningJob, isMultiProject: boolean): string =>
-  isMultiProject
-    ? 'a pipeline that another project has started has a trace of its own, unless multi-project is same-trace'
-    : `is for pipelines that another one has started, but ${variables.source} is ${record.source ?? 'not set'}`
+function ownRootReason({ record, variables }: RunningJob, isMultiProject: boolean): string {
+  if (isMultiProject)
+    return 'a pipeline that another project has started has a trace of its own, unless multi-project is same-trace'
+  const origin =
+    variables.source === undefined ? 'this one was not' : `${variables.source} is ${record.source ?? 'not set'}`
+  return `is for pipelines that another one has started, but ${origin}`
+}

@@ -6,6 +6,7 @@ import { hookRules } from './hook-rules.ts'
 import { bundlePayload, hookPayload } from './payload.ts'
 import { api } from './rest-api.ts'
 import { readBuildHook, readBundle } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 const bundle = '{ build, timeline }'
 const EVENT = 'build.complete'
@@ -47,4 +48,5 @@ export const azure = {
   hooks: hookRules,
   api,
   variableMembers: ['parameters', 'templateParameters'],
+  readRunningJob,
 } as const satisfies Forge

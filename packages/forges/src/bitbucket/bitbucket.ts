@@ -7,6 +7,7 @@ import { hookRules } from './hook-rules.ts'
 import { bundlePayload } from './payload.ts'
 import { api } from './rest-api.ts'
 import { readBundle } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 const bundle = '{ pipeline, steps }'
 
@@ -42,4 +43,5 @@ export const bitbucket = {
       : undefined,
   hooks: hookRules,
   api,
+  readRunningJob,
 } as const satisfies Forge

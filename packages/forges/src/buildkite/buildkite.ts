@@ -6,6 +6,7 @@ import { hookRules } from './hook-rules.ts'
 import { buildPayload, hookPayload } from './payload.ts'
 import { api } from './rest-api.ts'
 import { readBuild, readBuildHook, readJobHook } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 /** Returns whether a body is a build of the REST API, which lists its jobs in some answers only. */
 const isBuild = (values: JsonObject): boolean => isWord(values.state) && has(values, 'id', 'number', 'commit', 'branch')
@@ -46,4 +47,5 @@ export const buildkite = {
   hooks: hookRules,
   api,
   variableMembers: ['env', 'meta_data'],
+  readRunningJob,
 } as const satisfies Forge

@@ -8,6 +8,7 @@ import { hookRules } from './hook-rules.ts'
 import { bundlePayload, hookPayload } from './payload.ts'
 import { api } from './rest-api.ts'
 import { readBundle, readJobHook, readWorkflowHook } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 const bundle = '{ pipeline, workflow, jobs }'
 
@@ -50,4 +51,5 @@ export const circleci = {
       : undefined,
   hooks: hookRules,
   api,
+  readRunningJob,
 } as const satisfies Forge

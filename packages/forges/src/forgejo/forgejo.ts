@@ -8,6 +8,7 @@ import { hookApi } from './hook-api.ts'
 import { hookRules } from './hook-rules.ts'
 import { api } from './rest-api.ts'
 import { readJobs, readRun } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 const isRun = (run: unknown): boolean => isObject(run) && isForgejoRun(run)
 
@@ -55,4 +56,5 @@ export const forgejo = {
   hooks: hookRules,
   api,
   hookApi,
+  readRunningJob,
 } as const satisfies Forge

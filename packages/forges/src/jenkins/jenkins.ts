@@ -9,6 +9,7 @@ import { readNotification } from './notification.ts'
 import { bundlePayload, notificationPayload } from './payload.ts'
 import { api } from './rest-api.ts'
 import { readBundle } from './run.ts'
+import { readRunningJob } from './running-job.ts'
 
 const bundle = '{ build, stages }'
 /** The phase after which nothing of a build changes. The plugin also reports the phases before it. */
@@ -52,4 +53,5 @@ export const jenkins = {
   hooks: hookRules,
   api,
   variableMembers: ['parameters'],
+  readRunningJob,
 } as const satisfies Forge
