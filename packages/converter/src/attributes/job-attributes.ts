@@ -11,6 +11,9 @@ import {
   ATTR_CICD_WORKER_NAME,
   ATTR_CICD_WORKER_STATE,
   ATTR_CICD_WORKER_URL_FULL,
+  ATTR_DEPLOYMENT_ID,
+  ATTR_DEPLOYMENT_NAME,
+  ATTR_DEPLOYMENT_STATUS,
   ATTR_ERROR_TYPE,
   ATTR_SVC_TASK_FAILURE_FINGERPRINT,
   ATTR_SVC_TASK_GROUP,
@@ -20,10 +23,12 @@ import {
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
   ATTR_SVC_WORKER_GROUP,
 } from '../base/semconv.ts'
-import { stateByStatus } from '../base/status-maps.ts'
+import { deploymentStatusByStatus, stateByStatus } from '../base/status-maps.ts'
 import type { JobRun } from '../run/run.ts'
 
 const BRIDGE = 'bridge'
+
+const hasDeployment = ({ job }: JobRun): boolean => job.environment?.deployment !== undefined
 
 /** Attributes of a job's or bridge's span and log record. */
 export const jobAttributes: AttributeTable<JobRun> = [
@@ -259,6 +264,28 @@ export const jobAttributes: AttributeTable<JobRun> = [
     from: ({ job }) => job.environment?.deploymentTier,
     needs: ['builds[].environment.deployment_tier'],
     absent: 'no environment, or blank',
+  },
+  {
+    keys: [ATTR_DEPLOYMENT_ID],
+    type: 'string',
+    from: ({ job }) => job.environment?.deployment?.id?.toString(),
+    applies: hasDeployment,
+    absent: 'no deployment, or the source does not contain its id',
+  },
+  {
+    keys: [ATTR_DEPLOYMENT_NAME],
+    type: 'string',
+    from: ({ job }) => job.environment?.deployment?.name,
+    applies: ({ job }) => job.environment?.deployment?.name !== undefined,
+    absent: 'no deployment, or it has no name',
+  },
+  {
+    keys: [ATTR_DEPLOYMENT_STATUS],
+    type: 'string',
+    from: ({ job }) =>
+      job.environment?.deployment === undefined ? undefined : findEntry(deploymentStatusByStatus, job.status),
+    applies: hasDeployment,
+    absent: 'no deployment, or the job neither succeeded nor failed',
   },
   { keys: [ATTR_ERROR_TYPE], type: 'string', from: ({ errorType }) => errorType, absent: 'not failed' },
   {

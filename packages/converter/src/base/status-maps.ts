@@ -12,6 +12,9 @@ export const resultByStatus: Readonly<Record<string, string>> = {
   skipped: 'skip',
 } satisfies Record<FinishedStatus, string>
 
+/** The status of a job that deploys → `deployment.status`; others have none. */
+export const deploymentStatusByStatus: Readonly<Record<string, string>> = { success: 'succeeded', failed: 'failed' }
+
 /** Status → `cicd.pipeline.run.state` and `cicd.pipeline.task.run.state`; others have none. */
 export const stateByStatus: Readonly<Record<string, string>> = {
   pending: 'pending',

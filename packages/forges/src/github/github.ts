@@ -3,7 +3,7 @@ import { readJob } from '../actions/jobs.ts'
 import { readRepository } from '../actions/owners.ts'
 import { readWorkflowJob } from '../actions/running-job.ts'
 import { otherHook } from '../actions/signatures.ts'
-import { type Fields, section, text } from '../body/fields.ts'
+import { type Fields, id, section, text } from '../body/fields.ts'
 import type { Forge } from '../forge/forge.ts'
 import type { EnvironmentRecord } from '../record/pipeline-record.ts'
 import { hookApi } from './hook-api.ts'
@@ -16,7 +16,13 @@ import { readRun } from './run.ts'
 function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
   const deployment = section(owner, 'deployment')
   const name = deployment && text(deployment, 'environment')
-  return name === undefined ? undefined : { name, action: undefined, deploymentTier: undefined }
+  if (deployment === undefined || name === undefined) return undefined
+  return {
+    name,
+    action: undefined,
+    deploymentTier: undefined,
+    deployment: { id: id(deployment, 'id'), name: undefined },
+  }
 }
 
 const reader: ActionsReader = {

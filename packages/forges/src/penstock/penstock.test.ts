@@ -138,3 +138,13 @@ test('ids that differ only in leading zeros are different', () => {
   const { record } = read({ penstockRecord: 1, run: { id: 1, status: 'success' }, jobs })
   expect(record.jobs.map(({ id }) => id)).toEqual([1n, '0', '01'])
 })
+
+test('an environment may name the deployment', () => {
+  const environment = { name: 'production', deploymentId: 7, deploymentName: 'blue' }
+  const jobs = [
+    { id: 1, status: 'success', environment },
+    { id: 2, status: 'success', environment: { name: 'production' } },
+  ]
+  const { record } = read({ penstockRecord: 1, run: { id: 1, status: 'success' }, jobs })
+  expect(record.jobs.map((job) => job.environment?.deployment)).toEqual([{ id: 7n, name: 'blue' }, undefined])
+})

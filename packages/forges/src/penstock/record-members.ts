@@ -49,6 +49,8 @@ const environment = {
   name: textMember('The name of the environment.'),
   action: textMember('What the job does with the environment, such as `start`.'),
   tier: textMember('The tier of the environment, such as `production`.'),
+  deploymentId: idMember('The id of the deployment that the job makes.'),
+  deploymentName: textMember('The name of the deployment that the job makes.'),
 }
 
 const group = {

@@ -2,7 +2,13 @@ import { type Fields, refuse } from '../body/fields.ts'
 import { canonicalStatus } from '../gitlab/status-words.ts'
 import { absentJobFields, absentRunFields, absentRunnerFields } from '../record/absent-fields.ts'
 import { sortJobs, withReplacedAttempts } from '../record/arrange-jobs.ts'
-import type { JobRecord, MergeRequestRecord, PipelineRecord, UpstreamPipeline } from '../record/pipeline-record.ts'
+import type {
+  EnvironmentRecord,
+  JobRecord,
+  MergeRequestRecord,
+  PipelineRecord,
+  UpstreamPipeline,
+} from '../record/pipeline-record.ts'
 import type { RunId } from '../record/run-id.ts'
 import { type MemberValues, readMembers } from './members.ts'
 import { RECORD_VERSION, recordMembers } from './record-members.ts'
@@ -109,11 +115,7 @@ function toJob(job: GivenJob): JobRecord {
     url: job.url,
     user: job.user,
     runner: job.runner && { ...absentRunnerFields, ...job.runner },
-    environment: job.environment && {
-      name: job.environment.name,
-      action: job.environment.action,
-      deploymentTier: job.environment.tier,
-    },
+    environment: job.environment && toEnvironment(job.environment),
     attempt: job.attempt,
     previousAttemptId: job.previousAttemptId,
     effective: true,
@@ -124,5 +126,16 @@ function toJob(job: GivenJob): JobRecord {
       startedAtNs: step.startedAt,
       finishedAtNs: step.finishedAt,
     })),
+  }
+}
+
+function toEnvironment(given: NonNullable<GivenJob['environment']>): EnvironmentRecord {
+  const { name, action, tier, deploymentId, deploymentName } = given
+  const hasDeployment = deploymentId !== undefined || deploymentName !== undefined
+  return {
+    name,
+    action,
+    deploymentTier: tier,
+    ...(hasDeployment && { deployment: { id: deploymentId, name: deploymentName } }),
   }
 }

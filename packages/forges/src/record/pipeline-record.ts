@@ -268,4 +268,11 @@ export interface EnvironmentRecord {
   readonly name: string | undefined
   readonly action: string | undefined
   readonly deploymentTier: string | undefined
+  /** The deployment that the job makes, if the forge has an object for it. */
+  readonly deployment?: DeploymentRecord | undefined
+}
+
+export interface DeploymentRecord {
+  readonly id: RunId | undefined
+  readonly name: string | undefined
 }
