@@ -25,13 +25,19 @@ const sshUrl = (url: string | undefined) => url?.replace(/^https:\/\/([^/]+)\/(.
 
 function circleci({ pipeline, workflow, project, job, jobs }: Body): ForgeJob[] {
   const { vcs, trigger_parameters: parameters } = pipeline
+  const repository = sshUrl(vcs?.target_repository_url) ?? parameters?.git?.checkout_url
   const run = {
     CIRCLE_WORKFLOW_ID: workflow.id,
     CIRCLE_BRANCH: vcs?.branch ?? parameters?.git?.branch,
     CIRCLE_TAG: vcs?.tag,
     CIRCLE_SHA1: vcs?.revision ?? parameters?.git?.checkout_sha,
-    CIRCLE_REPOSITORY_URL: sshUrl(vcs?.target_repository_url) ?? parameters?.git?.checkout_url,
-    CIRCLE_PROJECT_REPONAME: project?.name ?? pipeline.project_slug?.split('/').at(-1),
+    CIRCLE_REPOSITORY_URL: repository,
+    CIRCLE_PROJECT_REPONAME:
+      project?.name ??
+      repository
+        ?.split('/')
+        .at(-1)
+        ?.replace(/\.git$/, ''),
   }
   return [undefined, ...(job ? [job] : listed(jobs, 'items'))].map((each) => ({
     env: present({ ...run, CIRCLE_WORKFLOW_JOB_ID: each?.id, CIRCLE_JOB: each?.name }),
@@ -64,7 +70,7 @@ function buildkite(body: Body): ForgeJob[] {
     env: present({
       ...run,
       BUILDKITE_JOB_ID: job.id,
-      BUILDKITE_LABEL: job.name,
+      BUILDKITE_LABEL: job.name ?? job.label,
       BUILDKITE_STEP_KEY: job.step_key,
       BUILDKITE_RETRY_COUNT: job.retries_count ?? 0,
       BUILDKITE_PARALLEL_JOB: job.parallel_group_index,
