@@ -238,3 +238,10 @@ describe('a failing receiver', () => {
     expect(server.requests).toHaveLength(5)
   })
 })
+
+test('a project that leads to another path is an error before any request', async () => {
+  const from = ['--from', await refusedUrl(), '--project', '..', '--endpoint', await refusedUrl()]
+  const { exitCode, stderr } = await penstock(['backfill', ...from, '--state-file', await stateFile()])
+  expect(exitCode).toBe(1)
+  expect(stderr).toBe('penstock: ".." is no name in a path\n')
+})

@@ -1,3 +1,4 @@
+export { requestUrl } from './api/address.ts'
 export { apiPath, askList, memberText } from './api/answers.ts'
 export type { HookApi, HookOwner, WantedHook } from './api/hook-api.ts'
 export type {

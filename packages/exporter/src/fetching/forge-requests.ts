@@ -1,6 +1,6 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { type HttpClient, type HttpReply, type RateLimit, readRateLimit } from '@penstock/delivery'
-import { type ApiAnswer, type ApiRequest, parseLossless, RecordError } from '@penstock/forges'
+import { type ApiAnswer, type ApiRequest, parseLossless, RecordError, requestUrl } from '@penstock/forges'
 import type { Clock } from '@penstock/runtime'
 import type { FetchFailure } from '../reporting/fetch-outcomes.ts'
 import { oneLine } from '../sending/one-line.ts'
@@ -70,12 +70,12 @@ export class ForgeRequests {
 
   /**
    * Returns the answer; `undefined` for a 404.
-   * @throws {FetchEnd}
+   * @throws {FetchEnd}, RecordError for a path that leads elsewhere
    */
   async ask(request: ApiRequest): Promise<ApiAnswer | undefined> {
-    const url = this.#urlOf(request)
+    const { api, limits } = this.#options
+    const url = requestUrl(api.url, request)
     const key = url.pathname + url.search
-    const { limits } = this.#options
     let kept = this.#answers.get(key)
     if (kept === undefined) {
       if (this.#answers.size >= limits.requests) {
@@ -128,24 +128,6 @@ export class ForgeRequests {
     const { 'set-cookie': _, ...kept } = headers
     return { text: Buffer.from(body).toString(), headers: kept }
   }
-
-  /**
-   * Returns the URL of a request.
-   * @throws {FetchEnd} if it is not below the URL of the API, because a hook may contain any text
-   */
-  #urlOf({ path, query = {} }: ApiRequest): URL {
-    const { url: base } = this.#options.api
-    const url = new URL(base)
-    url.pathname = base.pathname.replace(/\/$/, '') + path
-    const isBelow = path.startsWith('/') && !/[?#\\]/.test(path) && !hasDotSegment(path)
-    if (!isBelow || url.origin !== base.origin) {
-      throw new FetchEnd('the hook names a run with a path that is not allowed', { failure: 'unreadable' })
-    }
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value))
-    }
-    return url
-  }
 }
 
 function parsed({ text, headers }: KeptAnswer, path: string): ApiAnswer {
@@ -157,9 +139,6 @@ function parsed({ text, headers }: KeptAnswer, path: string): ApiAnswer {
     throw new FetchEnd(`${path}: the answer is not JSON`, { failure: 'unreadable' })
   }
 }
-
-const hasDotSegment = (path: string): boolean =>
-  path.split('/').some((segment) => /^\.{1,2}$/.test(segment.replaceAll(/%2e/gi, '.')))
 
 const advice: Readonly<Record<number, { readonly failure: FetchFailure; readonly text: string }>> = {
   401: { failure: 'unauthorized', text: 'the apiToken is wrong or expired' },
