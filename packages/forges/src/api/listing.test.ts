@@ -117,7 +117,7 @@ describe('a list that does not end', () => {
   })
 })
 
-describe('a list whose pages name the next one', () => {
+describe('a list with pages that name the next one', () => {
   const idsOfCursors = async (page: (cursor: string | undefined) => { ids: readonly number[]; next?: string }) => {
     let requests = 0
     const fetch = async (cursor: string | undefined) => {

@@ -79,7 +79,7 @@ interface CursorListOptions extends Pick<ListOptions, 'path' | 'maxItems'> {
 }
 
 /**
- * Yields every page of a list whose pages name the next one, with the items that no earlier page had. Such a list does not shift.
+ * Yields every page of a list with pages that name the next one, with the items that no earlier page had. Such a list does not shift.
  *
  * @throws {RecordError} if the list repeats its pages or does not end
  */
