@@ -6,7 +6,7 @@ import { fixtures } from './fixtures.ts'
 
 /** Compares the names of telemetry that are emitted or read with the registry of the semantic conventions. */
 
-const registered = new Set(Object.values(registry).filter((value) => typeof value === 'string'))
+const registered = new Set<string>(Object.values(registry).filter((value) => typeof value === 'string'))
 
 /** Names in the namespaces of the registry that it does not have, and why they are emitted. */
 const ownNames: Readonly<Record<string, string>> = {
