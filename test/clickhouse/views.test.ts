@@ -167,7 +167,7 @@ describeWithChdb('views in ClickHouse', () => {
     await createTables()
     await insert(pipeline(1))
     await create()
-    await db.execute('DROP TABLE penstock_pipeline_runs_mv')
+    await db.execute('DROP TABLE penstock_pipeline_runs_2_mv')
     await insert(pipeline(2))
     expect(await refsOf(queries())).toHaveLength(2)
     await create()
@@ -182,7 +182,7 @@ describeWithChdb('views in ClickHouse', () => {
         (await db.row<{ e: string }>(`SELECT engine_full AS e FROM system.tables WHERE name = '${table}'`)).e,
       )?.[1]
     expect(await ttl('penstock_pipeline_spans')).toBe('toDateTime(Timestamp) + toIntervalDay(30)')
-    expect(await ttl('penstock_pipeline_facets')).toBe('toDateTime(LastSeen) + toIntervalDay(30)')
+    expect(await ttl('penstock_pipeline_facets_2')).toBe('toDateTime(LastSeen) + toIntervalDay(30)')
     expect(await ttl('penstock_services')).toContain("Source = 'otel_traces'")
     expect(await ttl('penstock_services')).not.toContain('otel_logs')
     // Rows from 2026 are older than 30 days, so a merge deletes them.
@@ -194,10 +194,10 @@ describeWithChdb('views in ClickHouse', () => {
 
     await db.execute('ALTER TABLE otel_traces MODIFY TTL toDateTime(Timestamp) + toIntervalHour(5)')
     await create()
-    expect(await ttl('penstock_pipeline_runs')).toBe('toDateTime(Timestamp) + toIntervalHour(5)')
+    expect(await ttl('penstock_pipeline_runs_2')).toBe('toDateTime(Timestamp) + toIntervalHour(5)')
     await db.execute('ALTER TABLE otel_traces REMOVE TTL')
     await create()
-    expect(await ttl('penstock_pipeline_runs')).toBeUndefined()
+    expect(await ttl('penstock_pipeline_runs_2')).toBeUndefined()
     expect(await ttl('penstock_services')).toBeUndefined()
     await db.execute(
       "ALTER TABLE otel_traces MODIFY TTL toDateTime(Timestamp) + toIntervalDay(1) WHERE ServiceName = 'x'",
@@ -267,7 +267,7 @@ describeWithChdb('views in ClickHouse', () => {
     const read = new Set(rows.mock.calls.flatMap(([, parameters]) => parameters?.ids ?? []))
     expect([traceId(3), traceId(1)].map((id) => read.has(id))).toEqual([true, false])
     rows.mockRestore()
-    await server.run('TRUNCATE TABLE penstock_pipeline_runs')
+    await server.run('TRUNCATE TABLE penstock_pipeline_runs_2')
     await server.run('TRUNCATE TABLE penstock_pipeline_spans')
     expect(await totals()).toEqual([0, 0, 0, false])
   })

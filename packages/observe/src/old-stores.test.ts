@@ -22,6 +22,7 @@ const queries: readonly StoreQuery[] = [
   { kind: 'facets' },
   { kind: 'runs', filter: { ...range, children: true, limit: 50 } },
   { kind: 'runs', filter: { ...range, project: 'moss/shop', status: 'success', limit: 50 } },
+  { kind: 'runs', filter: { ...range, forge: 'svc', limit: 50 } },
   { kind: 'runs', filter: { ...range, text: 'SHOP', limit: 50 } },
   { kind: 'run', traceId: GOLDEN_TRACE },
   { kind: 'traces', filter: { ...range, limit: 50 } },

@@ -34,6 +34,7 @@ export interface RunSource {
   readonly refs: string
   readonly projectNames: string
   readonly projectUrls: string
+  readonly forges: string
   readonly statusWords: string
   /** The condition that a text of the run contains `{part:String}`, or may contain it when it is decoded. */
   readonly mayContain: string
@@ -69,6 +70,7 @@ export const exporterPipelines: PipelineSource = {
     refs: `[${entries('SpanAttributes', runKeys.ref).join(', ')}]`,
     projectNames: ofBoth(projectKeys.name),
     projectUrls: ofBoth(projectKeys.url),
+    forges: ofBoth(projectKeys.forge),
     statusWords: `[${entries('SpanAttributes', statusAttributes).join(', ')}]`,
     mayContain: `(positionCaseInsensitive(SpanName, {part:String}) > 0 OR ${contains('SpanAttributes')}
       OR ${contains('ResourceAttributes')} OR arrayExists(v -> ${isEncoded}, ${ofBoth(projectKeys.url)}))`,
@@ -94,6 +96,7 @@ export const viewPipelines: PipelineSource = {
     refs: 'Refs',
     projectNames: 'ProjectNames',
     projectUrls: 'ProjectUrls',
+    forges: 'Forges',
     statusWords: 'StatusWords',
     mayContain: `(positionCaseInsensitive(Texts, {part:String}) > 0 OR arrayExists(v -> ${isEncoded}, ProjectUrls))`,
   },

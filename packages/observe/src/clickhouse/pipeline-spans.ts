@@ -205,6 +205,7 @@ const emptyRun = {
   pipeline_id: null,
   pipeline_iid: null,
   ref: null,
+  forge: null,
   ref_kind: null,
   sha: null,
   title: null,

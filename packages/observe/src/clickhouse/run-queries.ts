@@ -26,7 +26,14 @@ import {
 } from '../queries/pipeline-queries.ts'
 import { isRunMatch } from '../queries/pipeline-search.ts'
 import { packRun, unpackRun } from '../runs/packed-run.ts'
-import { AttributeMap, resultWords, runKeys, stateWords, statusColumns } from '../runs/pipeline-attributes.ts'
+import {
+  AttributeMap,
+  projectKeys,
+  resultWords,
+  runKeys,
+  stateWords,
+  statusColumns,
+} from '../runs/pipeline-attributes.ts'
 import { projectColumns } from '../runs/pipeline-span.ts'
 import type { RunFacts } from '../runs/run-facts.ts'
 import { DEFAULT_BRANCHES, isSameKind } from '../runs/run-kind.ts'
@@ -118,11 +125,12 @@ async function* findRuns(
 
 function isMatch(
   { summary: run, facts }: DerivedPipeline,
-  { project, ref, status, job, children = false, text }: RunFilter,
+  { project, forge, ref, status, job, children = false, text }: RunFilter,
 ): boolean {
   return (
     (children || !run.is_child) &&
     (project === undefined || run.project === project || run.project_name === project) &&
+    (forge === undefined || run.forge === forge) &&
     (ref === undefined || run.ref === ref) &&
     (status === undefined || run.status === status) &&
     (job === undefined || facts.jobs.some(({ name }) => name === job)) &&
@@ -132,7 +140,7 @@ function isMatch(
 
 /** Returns a condition that the span of every run meets that a filter selects, so that few others are read. */
 function narrowing(
-  { service, project, ref, refs, status, text }: NarrowedFilter,
+  { service, project, forge, ref, refs, status, text }: NarrowedFilter,
   runs: RunSource,
 ): { condition: string; parameters: Parameters } {
   const conditions = ['true']
@@ -142,6 +150,7 @@ function narrowing(
     Object.assign(parameters, values)
   }
   if (service !== undefined) add('ServiceName IN {services:Array(String)}', { services: storedServiceNames(service) })
+  if (forge !== undefined) add(`has(${runs.forges}, {forge:String})`, { forge })
   if (ref !== undefined) add(`has(${runs.refs}, {ref:String})`, { ref })
   if (refs !== undefined) add(`hasAny(${runs.refs}, {refs:Array(String)})`, { refs })
   if (project !== undefined) {
@@ -208,7 +217,7 @@ export async function findFacets(
   budget: ResponseBudget,
 ): Promise<RunFacets> {
   const { db, schema } = source
-  if (!schema.has(TRACES)) return { services: [], projects: [], refs: [], statuses: [] }
+  if (!schema.has(TRACES)) return { services: [], projects: [], forges: [], refs: [], statuses: [] }
   const { table, condition, attributes, resource } = source.pipelines.facets
   const services = await db.rows<{ service: string }>(
     `SELECT DISTINCT ${serviceName} AS service FROM ${table} WHERE ${condition} ORDER BY service LIMIT {limit:UInt32}`,
@@ -222,13 +231,16 @@ export async function findFacets(
   )
   const found = rows.map(({ is_error, attributes, resource }) => {
     const own = new AttributeMap(toKeyValues(attributes))
-    const { project } = projectColumns(new AttributeMap(toKeyValues(attributes), toKeyValues(resource)))
-    return { project, ref: own.text(runKeys.ref), status: statusColumns(own, runKeys, is_error === 1).status }
+    const withResource = new AttributeMap(toKeyValues(attributes), toKeyValues(resource))
+    const { project } = projectColumns(withResource)
+    const forge = withResource.text(projectKeys.forge)
+    return { project, forge, ref: own.text(runKeys.ref), status: statusColumns(own, runKeys, is_error === 1).status }
   })
-  const valuesOf = (column: 'project' | 'ref' | 'status') => found.flatMap((row) => row[column] ?? [])
+  const valuesOf = (column: 'project' | 'forge' | 'ref' | 'status') => found.flatMap((row) => row[column] ?? [])
   const values = {
     services: services.map((row) => row.service),
     projects: valuesOf('project'),
+    forges: valuesOf('forge'),
     refs: valuesOf('ref'),
     statuses: valuesOf('status'),
   }

@@ -152,15 +152,21 @@ test('refuses the cursor of another list', async () => {
 })
 
 test('lists pipeline runs in the documented shape, and the values of filters', async () => {
-  await store.receiveBody('traces', pipelineBody({ number: 3, jobs: [{ name: 'unit', start: 0, end: 9 }] }), 'json')
+  const attributes = { 'vcs.provider.name': 'github' }
+  const jobs = [{ name: 'unit', start: 0, end: 9 }]
+  await store.receiveBody('traces', pipelineBody({ number: 3, attributes, jobs }), 'json')
   const { json } = await get('/pipelines?project=Shop&status=success&children=0')
   expect(z.array(z.strictObject(runJson.shape)).parse(json)).toHaveLength(1)
   expect((await get('/pipelines?project=moss/shop')).json).toEqual(json)
+  expect((await get('/pipelines?forge=github')).json).toEqual(json)
+  expect((await get('/pipelines?forge=gitea')).json).toEqual([])
+  expect((await get('/pipelines?forge=')).status).toBe(400)
   expect((await get('/pipelines?ref=none')).json).toEqual([])
   expect((await get(`/pipelines/${pipelineTraceId(3)}`)).json).toEqual(json[0])
   expect((await get('/facets')).json).toEqual({
     services: ['ci'],
     projects: ['moss/shop'],
+    forges: ['github'],
     refs: [],
     statuses: ['success'],
   })

@@ -37,6 +37,9 @@ export const runJson = z.object({
   project: text.meta({ description: 'The full path of the project; its name if the path is unknown' }),
   project_name: text,
   project_url: text,
+  forge: text.meta({
+    description: 'The forge of the run, such as github; null if its telemetry has no `vcs.provider.name`',
+  }),
   pipeline_id: text,
   pipeline_iid: z.number().nullable(),
   ref: text,
@@ -74,6 +77,7 @@ export const runFilter = {
 export const runListFilter = {
   service,
   project: runFilter.project,
+  forge: z.string().min(1).optional().meta({ description: 'The name of a forge, as runs have it' }),
   ref: runFilter.ref,
   status: z.string().min(1).optional(),
   job: z.string().min(1).optional().meta({ description: 'The name of a job that the run has' }),
@@ -84,6 +88,7 @@ export const runListFilter = {
 export const facets = z.object({
   services: z.array(z.string()),
   projects: z.array(z.string()),
+  forges: z.array(z.string()),
   refs: z.array(z.string()),
   statuses: z.array(z.string()),
 })

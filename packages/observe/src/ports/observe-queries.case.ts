@@ -90,9 +90,11 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
     })
 
     test('runs by values of each filter', async () => {
-      const { services, projects, refs, statuses } = await expected.queries.facets(undefined, budget())
+      const { services, projects, forges, refs, statuses } = await expected.queries.facets(undefined, budget())
       for (const service of some(services)) await sameList(runsOf({ service, children: true }))
       for (const project of some(projects)) await sameList(runsOf({ project, children: true }))
+      expect(forges).toContain('github')
+      for (const forge of forges) await sameList(runsOf({ forge, children: true }))
       for (const ref of some(refs)) await sameList(runsOf({ ref, children: true }))
       for (const status of some(statuses)) await sameList(runsOf({ status, children: true }))
     }, 120_000)
@@ -103,7 +105,13 @@ export function observeQueriesCase(name: string, { open, reference, normalised =
       for (const text of ['MAIN', 'harbour/tide', 'e']) await sameList(runsOf({ text }))
       const [sinceNs, untilNs] = [BigInt(runs.at(-5)!.start_ns), BigInt(runs[4]!.start_ns)]
       await sameList(runsOf({ sinceNs, untilNs }))
-      for (const filter of [{ service: 'none' }, { project: 'none' }, { ref: 'none' }, { text: 'no such text' }]) {
+      for (const filter of [
+        { service: 'none' },
+        { project: 'none' },
+        { forge: 'none' },
+        { ref: 'none' },
+        { text: 'no such text' },
+      ]) {
         await same(runsOf(filter))
       }
     })

@@ -12,6 +12,8 @@ export interface RunFilter extends TimeRange {
   readonly service?: string | undefined
   /** The full path of a project, or its name. */
   readonly project?: string | undefined
+  /** The name of the forge, such as `github`. */
+  readonly forge?: string | undefined
   readonly ref?: string | undefined
   readonly status?: string | undefined
   /** The name of a job that the run has. */
@@ -37,6 +39,8 @@ export interface RunSummary {
   readonly project: string | null
   readonly project_name: string | null
   readonly project_url: string | null
+  /** `null` if the telemetry does not name it. */
+  readonly forge: string | null
   readonly pipeline_id: string | null
   readonly pipeline_iid: number | null
   readonly ref: string | null
@@ -135,7 +139,7 @@ async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter): Prom
   const serviceId = filter.service === undefined ? undefined : await findServiceId(db, filter.service)
   if (filter.service !== undefined && serviceId === undefined) return undefined
   const { sinceNs, untilNs } = rangeEnds(filter)
-  const { project, ref, status, job, children = false } = filter
+  const { project, forge, ref, status, job, children = false } = filter
   return (eb) =>
     eb.and([
       eb('run.start_ns', '>=', sinceNs),
@@ -145,6 +149,7 @@ async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter): Prom
       ...(project === undefined
         ? []
         : [eb.or([eb('run.project', '=', project), eb('run.project_name', '=', project)])]),
+      ...(forge === undefined ? [] : [eb('run.forge', '=', forge)]),
       ...(ref === undefined ? [] : [eb('run.ref', '=', ref)]),
       ...(status === undefined ? [] : [eb('run.status', '=', status)]),
       ...(job === undefined
@@ -159,7 +164,7 @@ const runRows = (db: Kysely<ObserveTables>) =>
     .innerJoin('services', 'services.id', 'run.service_id')
     .select(['run.id', 'run.trace_id', 'run.span_id', 'services.key as service', 'run.namespace', 'run.name'])
     .select(['run.project', 'run.project_name', 'run.project_url', 'run.pipeline_id', 'run.pipeline_iid', 'run.ref'])
-    .select('run.ref_kind')
+    .select(['run.ref_kind', 'run.forge'])
     .select(['run.sha', 'run.title', 'run.trigger_type as trigger', 'run.username as user', 'run.url', 'run.status'])
     .select(['run.is_final', exactText('run.start_ns').as('start_ns'), exactText('run.end_ns').as('end_ns')])
     .select(sql<string>`cast(run.end_ns - run.start_ns as text)`.as('duration_ns'))
@@ -185,6 +190,7 @@ const listed = { toItem: toSummary, positionOf }
 export interface RunFacets {
   readonly services: readonly string[]
   readonly projects: readonly string[]
+  readonly forges: readonly string[]
   readonly refs: readonly string[]
   readonly statuses: readonly string[]
 }
@@ -206,6 +212,7 @@ export function boundedFacets(values: RunFacets, budget: ResponseBudget): RunFac
   return {
     services: fitting(values.services),
     projects: fitting(values.projects),
+    forges: fitting(values.forges),
     refs: fitting(values.refs),
     statuses: fitting(values.statuses),
   }
@@ -224,12 +231,12 @@ export async function findFacets(
     ? []
     : await db
         .selectFrom('pipeline_runs')
-        .select(['project', 'ref', 'status'])
+        .select(['project', 'forge', 'ref', 'status'])
         .distinct()
         .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
         .limit(MAX_COMBINATIONS)
         .execute()
-  const valuesOf = (column: 'project' | 'ref' | 'status') => rows.flatMap((row) => row[column] ?? [])
+  const valuesOf = (column: 'project' | 'forge' | 'ref' | 'status') => rows.flatMap((row) => row[column] ?? [])
   const services: string[] = []
   const names = db
     .selectFrom('services')
@@ -244,7 +251,13 @@ export async function findFacets(
     if (characters > MAX_FACET_BYTES) break
   }
   return boundedFacets(
-    { services, projects: valuesOf('project'), refs: valuesOf('ref'), statuses: valuesOf('status') },
+    {
+      services,
+      projects: valuesOf('project'),
+      forges: valuesOf('forge'),
+      refs: valuesOf('ref'),
+      statuses: valuesOf('status'),
+    },
     budget,
   )
 }

@@ -12,6 +12,7 @@ export const projectKeys = {
   name: ['vcs.repository.name'],
   owner: ['vcs.owner.name'],
   url: ['vcs.repository.url.full'],
+  forge: ['vcs.provider.name'],
 } as const satisfies Record<string, Keys>
 
 export const runKeys = {

@@ -108,7 +108,25 @@ test('the vendor namespace of attributes does not matter', async () => {
   await keep(...goldenRequests('push-pipeline-five-jobs-three-stages'))
   const expected = await rows()
   const other = await inAnotherStore(goldenRequests('push-pipeline-five-jobs-three-stages.gitlab-namespace'))
-  expect(other).toEqual(expected)
+  expect(expected.runs.map(({ forge }) => forge)).toEqual(['svc'])
+  // The name of the forge follows the same setting.
+  expect(other).toEqual({ ...expected, runs: expected.runs.map((run) => ({ ...run, forge: 'gitlab' })) })
+})
+
+test('runs that were stored before the forge was are read again, and have none until then', async () => {
+  await keep(...goldenRequests('github-push-run'), pipelineBody({ number: 1 }))
+  await store.close()
+  const db = openStoreFile(file)
+  await db.write(async (tx) => {
+    await tx.updateTable('pipeline_runs').set({ forge: null }).execute()
+    await tx.insertInto('pipeline_rereads').values({ before_span_row_id: 1_000 }).execute()
+  })
+  await db.close()
+  store = await OneThreadStore.open({ file, clock })
+  await clock.untilSleeping()
+  expect((await store.queries.runs({ limit: 9 })).map(({ forge }) => forge).sort()).toEqual(['github', null])
+  expect(await store.queries.runs({ limit: 9, forge: 'github' })).toMatchObject([{ forge: 'github', name: 'CI' }])
+  expect((await store.queries.facets()).forges).toEqual(['github'])
 })
 
 test('a version of a span that has finished replaces one that has not, whichever arrives last', async () => {

@@ -95,6 +95,7 @@ function runColumns(own: AttributeMap, attributes: unknown, { name, isError }: S
   return {
     ...statusColumns(own, runKeys, isError),
     ...projectColumns(withResource),
+    forge: withResource.text(projectKeys.forge),
     name: own.text(runKeys.name) ?? withResource.text(projectKeys.name) ?? name.slice(0, MAX_TEXT),
     pipeline_id: own.text(runKeys.pipelineId),
     pipeline_iid: own.number(runKeys.iid),

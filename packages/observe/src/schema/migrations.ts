@@ -3,6 +3,7 @@ import {
   pipelineFactsMigration,
   pipelineMigration,
   pipelineSearchMigration,
+  runForgeMigration,
   runKindMigration,
 } from './pipeline-migration.ts'
 import { statementsMigration } from './statements-migration.ts'
@@ -97,4 +98,5 @@ export const migrations: Migrations = {
   '0007_log_texts': statementsMigration(logTexts),
   '0008_span_places': statementsMigration(spanPlaces),
   '0009_run_kinds': runKindMigration,
+  '0010_run_forges': runForgeMigration,
 }

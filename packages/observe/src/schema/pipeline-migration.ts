@@ -65,6 +65,17 @@ const runKinds = [
   'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
 ]
 
+const runForges = [
+  'alter table pipeline_runs add column forge text',
+  ...searchIndex.map((statement) => statement.replace('ref, name,', 'ref, forge, name,')),
+  // The forges are read from the spans that are stored already; until then, they are unknown.
+  'delete from pipeline_rereads',
+  'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
+]
+
+/** Adds the forge of runs, also to the index for lists. */
+export const runForgeMigration = statementsMigration(runForges)
+
 /** Adds the column and the index by which the earlier runs are found that a run is compared with. */
 export const runKindMigration = statementsMigration(runKinds)
 

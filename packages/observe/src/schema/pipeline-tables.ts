@@ -45,6 +45,8 @@ export interface PipelineRunTable extends TimedColumns {
   /** The path of the project's group or owner. */
   namespace: string | null
   project_url: string | null
+  /** The name of the forge, such as `github`; `null` if the telemetry does not name it. */
+  forge: string | null
   pipeline_id: string | null
   pipeline_iid: number | null
   ref: string | null

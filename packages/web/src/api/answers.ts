@@ -325,6 +325,8 @@ export interface PipelineRun {
   readonly project: string | null
   readonly project_name: string | null
   readonly project_url: string | null
+  /** The forge of the run, such as github; null if its telemetry has no `vcs.provider.name`. */
+  readonly forge: string | null
   readonly pipeline_id: string | null
   readonly pipeline_iid: number | null
   readonly ref: string | null
@@ -362,6 +364,7 @@ export interface PipelineRun {
 export interface Facets {
   readonly services: readonly string[]
   readonly projects: readonly string[]
+  readonly forges: readonly string[]
   readonly refs: readonly string[]
   readonly statuses: readonly string[]
 }

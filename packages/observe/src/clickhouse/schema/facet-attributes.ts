@@ -2,7 +2,7 @@ import { projectKeys, runKeys } from '../../runs/pipeline-attributes.ts'
 import { literals } from './sql-text.ts'
 
 /** The attributes from which the values of filters are read. */
-const projectAttributes = [...projectKeys.name, ...projectKeys.owner, ...projectKeys.url]
+const projectAttributes = [...projectKeys.name, ...projectKeys.owner, ...projectKeys.url, ...projectKeys.forge]
 export const statusAttributes = [...runKeys.status, ...runKeys.result, ...runKeys.state]
 const facetAttributes = [...runKeys.ref, ...statusAttributes, ...projectAttributes]
 

@@ -53,7 +53,7 @@ export function readyViews(found: FoundViews): ReadyViews {
   const ready = rollups.filter((rollup) => isComplete(found, rollup) && found.progressOf(rollup)?.filledFrom === 0n)
   const has = (name: string) => ready.some((rollup) => rollup.name === name)
   return {
-    hasPipelines: has('pipeline_spans_1'),
+    hasPipelines: has('pipeline_spans_2'),
     hasListKeys: has('list_attributes_1'),
     servicesOf: new Set(ready.filter(({ name }) => name === 'services_1').map(({ source }) => source)),
   }

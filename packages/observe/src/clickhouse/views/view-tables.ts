@@ -44,8 +44,8 @@ export interface RollupView {
 }
 
 export const PIPELINE_SPANS = 'penstock_pipeline_spans'
-export const RUNS = 'penstock_pipeline_runs'
-export const FACETS = 'penstock_pipeline_facets'
+export const RUNS = 'penstock_pipeline_runs_2'
+export const FACETS = 'penstock_pipeline_facets_2'
 export const LIST_KEYS = 'penstock_list_attributes'
 export const SERVICES = 'penstock_services'
 /** The table of the progress of each rollup. */
@@ -91,7 +91,9 @@ const runs: RollupTable = {
     'SpanId String CODEC(ZSTD(1))',
     `ServiceName ${LOW} CODEC(ZSTD(1))`,
     `StatusCode ${LOW} CODEC(ZSTD(1))`,
-    ...['Refs', 'ProjectNames', 'ProjectUrls', 'StatusWords'].map((name) => `${name} Array(${LOW}) CODEC(ZSTD(1))`),
+    ...['Refs', 'ProjectNames', 'ProjectUrls', 'Forges', 'StatusWords'].map(
+      (name) => `${name} Array(${LOW}) CODEC(ZSTD(1))`,
+    ),
     'Texts String CODEC(ZSTD(1))',
     'SpanVersion UInt64 CODEC(ZSTD(1))',
   ],
@@ -132,7 +134,7 @@ const textKeys = [
 ]
 
 const pipelines: Rollup = {
-  name: 'pipeline_spans_1',
+  name: 'pipeline_spans_2',
   source: TRACES,
   time: 'Timestamp',
   tables: [pipelineSpans, runs, facets],
@@ -152,12 +154,14 @@ const pipelines: Rollup = {
       target: RUNS,
       columns: [
         ...['Timestamp', 'TraceId', 'SpanId', 'ServiceName', 'StatusCode', 'Refs', 'ProjectNames', 'ProjectUrls'],
+        'Forges',
         ...['StatusWords', 'Texts', 'SpanVersion'],
       ],
       select: (condition) =>
         `SELECT Timestamp, TraceId, SpanId, ServiceName, StatusCode, ${attributeValues('SpanAttributes', runKeys.ref)} AS Refs,
            ${ofRuns((map) => attributeValues(map, projectKeys.name))} AS ProjectNames,
            ${ofRuns((map) => attributeValues(map, projectKeys.url))} AS ProjectUrls,
+           ${ofRuns((map) => attributeValues(map, projectKeys.forge))} AS Forges,
            ${attributeValues('SpanAttributes', statusAttributes)} AS StatusWords,
            arrayStringConcat(arrayConcat([toString(SpanName)], ${ofRuns((map) => attributeValues(map, textKeys))}), '\\n') AS Texts,
            SpanVersion

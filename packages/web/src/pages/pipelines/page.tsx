@@ -8,6 +8,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { CheckFilter, FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
+import { forgeLook } from '../../components/forge-names.ts'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
 import { parseRange, type TimeRange } from '../../components/range.ts'
@@ -25,7 +26,7 @@ import { mergeRuns, runKey, summaryText } from './run-words.ts'
 import { Strip } from './strip.tsx'
 
 const PAGE_SIZE = 100
-const FILTERS = ['status', 'project', 'ref', 'service', 'job', 'children', 'q'] as const
+const FILTERS = ['status', 'project', 'forge', 'ref', 'service', 'job', 'children', 'q'] as const
 /** The longest text that the service searches. */
 const MAX_SEARCH_LENGTH = 200
 
@@ -78,6 +79,12 @@ export default function PipelinesPage() {
       >
         <SelectFilter label="Status" name="status" any="Any" options={filterStatuses} />
         <SelectFilter label="Project" name="project" any="All projects" options={facets.data?.projects ?? []} />
+        <SelectFilter
+          label="Forge"
+          name="forge"
+          any="All forges"
+          options={(facets.data?.forges ?? []).map((value) => ({ value, label: forgeLook(value).label }))}
+        />
         <TextFilter
           label="Ref"
           name="ref"
@@ -223,6 +230,7 @@ function Empty({ range, isEmptyStore }: Omit<RunsProps, 'runs'>) {
 const labels: Readonly<Record<string, string>> = {
   status: 'Status',
   project: 'Project',
+  forge: 'Forge',
   ref: 'Ref',
   service: 'Service',
   job: 'Job',
@@ -230,5 +238,6 @@ const labels: Readonly<Record<string, string>> = {
 }
 
 function wordOf(name: string, value: string): string {
+  if (name === 'forge') return forgeLook(value).label
   return name === 'status' ? statusWord(value).label : value
 }

@@ -1,6 +1,7 @@
 import type { PipelineRun } from '../../api/answers.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { toSeconds } from '../../components/duration.ts'
+import { Forge } from '../../components/forge.tsx'
 import { LongName } from '../../components/long-name.tsx'
 import { FailedCount, Status } from '../../components/status.tsx'
 import { Ago, Duration } from '../../components/text.tsx'
@@ -17,6 +18,13 @@ export const runColumns: readonly Column<PipelineRun>[] = [
     cell: (run) => <Status status={run.status} />,
   },
   { id: 'run', header: 'Run', isRowHeader: true, cell: (run) => <RunName run={run} /> },
+  {
+    id: 'forge',
+    header: <span>Forge</span>,
+    headerClass: 'c-forge',
+    class: 'forge-cell soft',
+    cell: (run) => (run.forge === null ? <span class="zero">–</span> : <Forge forge={run.forge} />),
+  },
   {
     id: 'project',
     header: 'Project',
@@ -115,6 +123,7 @@ function RunName({ run }: { readonly run: PipelineRun }) {
         )}
       </div>
       <span class="sub cut">
+        {run.forge === null ? null : <Forge forge={run.forge} />}
         <bdi>{run.ref ?? run.service}</bdi>, <Ago at={run.start_ns} />
       </span>
     </>

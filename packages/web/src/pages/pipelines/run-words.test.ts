@@ -18,6 +18,8 @@ test.each([
   [{ project: 'mossgate/shop/storefront', pipeline_id: '132' }, 'storefront #132'],
   [{ name: 'nightly', pipeline_id: null }, 'nightly'],
   [{ pipeline_id: '7' }, '#7'],
+  [{ project: 'a/shop', pipeline_id: '7db8a71d-2276-4c21-bb58-3d0bcf097f24', pipeline_iid: 501 }, 'shop #501'],
+  [{ project: 'a/shop', pipeline_id: '7db8a71d-2276-4c21-bb58-3d0bcf097f24' }, 'shop #7db8a71d-227'],
   [{}, 'abcdef01'],
 ])('a run has a name: %o', (values, name) => {
   expect(runName(run(values))).toBe(name)

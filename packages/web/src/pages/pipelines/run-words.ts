@@ -1,10 +1,15 @@
 import type { PipelineRun } from '../../api/answers.ts'
+import { runNumber } from '../../components/run-number.ts'
+
+type NamedRun = Pick<PipelineRun, 'project' | 'name' | 'pipeline_id' | 'trace_id'> &
+  Partial<Pick<PipelineRun, 'pipeline_iid'>>
 
 /** Returns the short name of a run: `storefront #132`, or the name of its pipeline if it has no number. */
-export function runName(run: Pick<PipelineRun, 'project' | 'name' | 'pipeline_id' | 'trace_id'>): string {
+export function runName(run: NamedRun): string {
   const project = run.project?.split('/').at(-1) ?? run.name
-  if (project == null) return run.pipeline_id === null ? run.trace_id.slice(0, 8) : `#${run.pipeline_id}`
-  return run.pipeline_id === null ? project : `${project} #${run.pipeline_id}`
+  const number = runNumber(run.pipeline_id, run.pipeline_iid ?? null)
+  if (project == null) return number === null ? run.trace_id.slice(0, 8) : `#${number}`
+  return number === null ? project : `${project} #${number}`
 }
 
 /** Returns the address of a run's trace. A child run is selected in the trace of its parent. */

@@ -1,4 +1,6 @@
 import { toValueText, type WireAttribute } from '../../api/otlp-json.ts'
+import { commitUrl } from '../../components/forge-names.ts'
+import { runNumber } from '../../components/run-number.ts'
 import { safeUrl, type TraceSpan } from './trace-span.ts'
 
 /** The facts that stand above the waterfall of a pipeline. */
@@ -10,6 +12,9 @@ export interface RunFacts {
   readonly ref: string | undefined
   readonly sha: string | undefined
   readonly commit: string | undefined
+  /** The page of the commit, as far as the form of its address is known. */
+  readonly commitUrl: string | undefined
+  readonly forge: string | undefined
   readonly trigger: string | undefined
   readonly url: string | undefined
 }
@@ -22,16 +27,22 @@ export function runFacts(span: TraceSpan): RunFacts {
   const source = text('*.cicd.pipeline.trigger.type')?.replaceAll('_', ' ')
   const user = text('*.cicd.pipeline.user.username', 'pipeline.user.username')
   const project = projectOf(text)
+  const shownNumber = runNumber(span.runId ?? null, text('pipeline.iid') ?? null)
+  const forge = text('vcs.provider.name')
+  const sha = text('vcs.ref.head.revision', 'pipeline.sha')
+  const projectUrl = text('vcs.repository.url.full')
   return {
-    title: `${project?.split('/').at(-1) ?? text('cicd.pipeline.name') ?? span.name}${span.runId === undefined ? '' : ` #${span.runId}`}`,
+    title: `${project?.split('/').at(-1) ?? text('cicd.pipeline.name') ?? span.name}${shownNumber === null ? '' : ` #${shownNumber}`}`,
     project,
     busySeconds: number('*.cicd.pipeline.run.duration', 'pipeline.duration'),
     queueSeconds: number('*.cicd.pipeline.run.queued_duration', 'pipeline.queued_duration'),
     ref: text('vcs.ref.head.name', 'pipeline.ref'),
-    sha: text('vcs.ref.head.revision', 'pipeline.sha')?.slice(0, 8),
+    sha: sha?.slice(0, 8),
     commit: text('*.vcs.ref.head.revision.message', 'pipeline.commit.message')?.split('\n', 1)[0]?.slice(0, 200),
     trigger: [source, user === undefined ? '' : `by ${user}`].filter(Boolean).join(' ') || undefined,
     url: span.url,
+    commitUrl: commitUrl({ forge, projectUrl, runUrl: span.url, sha }),
+    forge,
   }
 }
 

@@ -54,6 +54,9 @@ test('the facts of a run come from its pipeline span and its resource', () => {
     queueSeconds: 5,
     ref: 'fix/overshoot',
     sha: 'f85c6b81',
+    commitUrl:
+      'https://git.example.com/ceramics/firmware/kiln-controller/-/commit/f85c6b8179bf30ad5464480f4da9d00c9536b2d0',
+    forge: 'svc',
     commit: 'Limit the integral term',
     trigger: 'push by tlindqvist',
     url: 'https://git.example.com/ceramics/firmware/kiln-controller/-/pipelines/88412',

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { keptFilters } from '../../app/kept-filters.ts'
+import { Forge } from '../../components/forge.tsx'
 import { Status } from '../../components/status.tsx'
 import { Duration, numberText, Time } from '../../components/text.tsx'
 import { place } from '../../location.ts'
@@ -21,6 +22,7 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
   const isRun = root?.span.kind === 'pipeline'
   const facts = useMemo(() => (root === undefined ? undefined : runFacts(root.span)), [root])
   const forgePage = pageUrl(facts?.url)
+  const commitPage = pageUrl(facts?.commitUrl)
   const { label, meaning } = statusLooks[root?.span.status ?? 'none']
   return (
     <>
@@ -86,6 +88,11 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
           </Fact>
         )}
         {isRun ? null : <Fact name="Spans">{numberText(tree.nodes.size)}</Fact>}
+        {!isRun || facts?.forge === undefined ? null : (
+          <Fact name="Forge">
+            <Forge forge={facts.forge} />
+          </Fact>
+        )}
         {facts?.ref === undefined ? null : (
           <Fact name="Ref" isRef>
             {facts.ref}
@@ -93,7 +100,14 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
         )}
         {facts?.sha === undefined ? null : (
           <Fact name="Commit">
-            <span class="ref">{facts.sha}</span> {facts.commit === undefined ? null : <bdi>{facts.commit}</bdi>}
+            {commitPage === undefined ? (
+              <span class="ref">{facts.sha}</span>
+            ) : (
+              <a class="ref" href={commitPage} target="_blank" rel="noopener noreferrer">
+                {facts.sha}
+              </a>
+            )}{' '}
+            {facts.commit === undefined ? null : <bdi>{facts.commit}</bdi>}
           </Fact>
         )}
         {facts?.trigger === undefined ? null : <Fact name="Trigger">{nameText(facts.trigger)}</Fact>}

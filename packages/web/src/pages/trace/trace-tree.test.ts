@@ -45,6 +45,13 @@ describe('the rows of a pipeline', () => {
     ])
   })
 
+  test('jobs of a forge without stages are in no lane', () => {
+    expect(outline(readFixtureTree('github-push-run')).filter((row) => / job: /.test(row))).toEqual([
+      '2 job: build success',
+      '2 job: test success',
+    ])
+  })
+
   test('jobs that never ran keep their stage', () => {
     expect(outline(readFixtureTree('failed-pipeline-with-skipped-deploy')).at(-1)).toBe(
       '2 job: flash-bench skipped [deploy, 1 job]',

@@ -104,8 +104,9 @@ function lanesOf(pipeline: TraceSpan, children: readonly TraceSpan[]): Child[] {
     if (inLane) listOf(stages, span.stage ?? '').push(span)
     else others.push(span)
   }
-  const hasCaptions = pipeline.kind === 'pipeline'
   const lanes = [...stages].filter(([, spans]) => spans.length > 0)
+  // The jobs of a forge without stages are in no lane.
+  const hasCaptions = pipeline.kind === 'pipeline' && lanes.some(([stage]) => stage !== '')
   return [...lanes.flatMap(([stage, spans]) => laneOf(stage, spans, hasCaptions)), ...plain(others)]
 }
 
