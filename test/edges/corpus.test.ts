@@ -198,7 +198,14 @@ const otherForgeRun = run({
   jobs: [
     job({
       runner: { ...absentRunnerFields, id: 3n, group: 'large', url: 'https://ci.example.com/runners/3' },
-      steps: [step('npm test', 'success', 10, 40)],
+      steps: [{ ...step('npm test', 'success', 10, 40), section: { title: 'Tests', parent: undefined } }],
+      failure: { lines: 'Error: expected 1', fingerprint: '0123456789abcdef' },
+      environment: {
+        name: 'production',
+        action: undefined,
+        deploymentTier: undefined,
+        deployment: { id: 7n, name: 'production' },
+      },
     }),
   ],
 })

@@ -3,7 +3,7 @@ import { has, hasAny, isInteger, isWord } from '../body/shape.ts'
 import type { ReadableBody } from '../forge/forge.ts'
 import { OtherHookError, RecordError } from '../record/record-error.ts'
 import { readJobWebhook } from './job-webhook.ts'
-import { gitlabPayload } from './payload.ts'
+import { bundlePayload, hookPayload } from './payload.ts'
 import { readPipelineDetails } from './pipeline-details.ts'
 import { readPipelineWebhook } from './pipeline-webhook.ts'
 import { readRestBundle } from './rest.ts'
@@ -21,7 +21,7 @@ export const readableBodies: readonly ReadableBody[] = [
     matches: ({ object_kind, object_attributes: run }) =>
       object_kind === 'pipeline' || (!isWord(object_kind) && isObject(run) && has(run, 'id', 'status')),
     read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readPipelineWebhook(fields, receivedAtNs) }),
-    payload: gitlabPayload,
+    payload: hookPayload,
     details: readPipelineDetails,
   },
   {
@@ -38,7 +38,7 @@ export const readableBodies: readonly ReadableBody[] = [
       hasAny(values, ...jobLists) &&
       !hasAny(values, 'id', 'workflow'),
     read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readRestBundle(fields, receivedAtNs) }),
-    payload: gitlabPayload,
+    payload: bundlePayload,
   },
   {
     kind: 'pipeline with jobs',
@@ -49,7 +49,7 @@ export const readableBodies: readonly ReadableBody[] = [
       Array.isArray(values.jobs),
     unwrap: asBundle,
     read: (fields, receivedAtNs) => ({ kind: 'pipeline', record: readRestBundle(fields, receivedAtNs) }),
-    payload: gitlabPayload,
+    payload: bundlePayload,
   },
 ]
 

@@ -16,12 +16,16 @@ const restPaths: Readonly<Record<string, string>> = {
   'user.username': 'pipeline.user.username',
 }
 
-/** Returns the fields of a pipeline hook or of a REST bundle. */
-export function gitlabPayload(body: JsonObject): Payload {
+/** Returns the fields of a pipeline hook. */
+export const hookPayload = (body: JsonObject): Payload => payloadIn('hook', body)
+
+/** Returns the fields of a REST bundle, which may have members of hooks beside its own. */
+export const bundlePayload = (body: JsonObject): Payload => payloadIn('rest', body)
+
+function payloadIn(form: PayloadForm, body: JsonObject): Payload {
   const lists = ['builds', 'jobs', 'bridges'].map((key) => body[key])
   const listed = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []))
   const jobs = new Map(listed.map((job) => [String(job.id), job]))
-  const form: PayloadForm = isObject(body.object_attributes) ? 'hook' : 'rest'
   return {
     kind: form === 'hook' ? 'pipeline hook' : 'REST bundle',
     spelled: (field) => {

@@ -192,6 +192,7 @@ test.each<[string, unknown]>([
   ['unreadable jobs would delete the jobs of an earlier record', hook({ builds: { 0: job } })],
   ['the rows of one record are limited', hook({ builds: Array(20_001).fill(job) })],
   ['hooks are stored, but no answers of the REST API', { pipeline: { ...run, project_id: 1 }, jobs: [] }],
+  ['nor answers that have members of hooks', { object_attributes: { id: 31 }, pipeline: run, jobs: [] }],
 ])('a body is refused that can be exported: %s', (_, body) => {
   const text = JSON.stringify(body)
   expect(toDraft(text)).toBeUndefined()

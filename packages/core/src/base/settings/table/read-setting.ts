@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MAX_INTEGER } from '../../kit/common-fields.ts'
-import { type AnyField, Field, flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
+import { type AnyField, type Field, flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
 import { type Visibility, visibilities } from '../../model/access-level.ts'
 import type { Setting, SettingCode, SettingFacts } from './setting.ts'
 import { codedRules, codedValues, structures, VALUE } from './setting-code.ts'
@@ -111,5 +111,7 @@ export function readSetting(name: string, row: SettingRow): Setting {
   const { column, details } = fieldIn(name, row)
   const code: SettingCode | undefined = (codedValues as Readonly<Record<string, SettingCode>>)[name]
   const rules = [...details.rules, ...rulesIn(name, row)]
-  return Object.assign(new Field(column, { ...details, rules }), row, code)
+  // A plain object: the methods of a field would pass for facts of the same name, such as `secret`.
+  // `value` and `name` of a field exist for the compiler only.
+  return { column, details: { ...details, rules }, ...row, ...code } as unknown as Setting
 }

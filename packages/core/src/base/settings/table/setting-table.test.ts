@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import rows from './application-settings.json' with { type: 'json' }
 import { codedRules, codedValues, structures } from './setting-code.ts'
 import { settingRows, settingTable } from './setting-table.ts'
 
@@ -20,4 +21,11 @@ test('companions are settings of the table', () => {
   expect(
     settingRows.flatMap(([, { companions = [] }]) => companions.filter((each) => !(each in settingTable))),
   ).toEqual([])
+})
+
+test('only the data make a setting secret', () => {
+  const secrets = settingRows.filter(([, { secret }]) => secret !== undefined).map(([name]) => name)
+  const marked = Object.entries(rows).filter(([, row]) => 'secret' in row)
+  expect(secrets).toEqual(marked.map(([name]) => name))
+  expect(secrets.length).toBeLessThan(settingRows.length / 4)
 })
