@@ -57,7 +57,9 @@ describe('input', () => {
     for (const canary of ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']) {
       expect(stdout + stderr).not.toContain(canary)
     }
-    const complaints = stderr.split('\n').filter((line) => line !== '' && !/: (?:warning|skipped): | more skipped$/.test(line))
+    const complaints = stderr
+      .split('\n')
+      .filter((line) => line !== '' && !/: (?:warning|skipped): | more skipped$/.test(line))
     expect(complaints).toEqual([
       'pipeline 88417: only job hooks came, which add to it; its pipeline hook must follow',
       expect.stringMatching(/^\d+ converted, \d+ skipped, 0 refused$/),

@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { MAX_INTEGER } from '../../kit/common-fields.ts'
-import { type AnyField, type Field, flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
+import {
+  type AnyField,
+  type Field,
+  flag,
+  int,
+  list,
+  maxCharacters,
+  number,
+  oneOf,
+  text,
+} from '../../kit/field-table.ts'
 import { type Visibility, visibilities } from '../../model/access-level.ts'
 import type { Setting, SettingCode, SettingFacts } from './setting.ts'
 import { codedRules, codedValues, structures, VALUE } from './setting-code.ts'
