@@ -16,4 +16,4 @@ const dialects: ReadonlyMap<string | undefined, Dialect> = new Map([
   ['pytest', pytest],
 ])
 
-export const dialectOf = (name: string | undefined): Dialect | undefined => dialects.get(name)
+export const getDialect = (name: string | undefined): Dialect | undefined => dialects.get(name)

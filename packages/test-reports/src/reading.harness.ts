@@ -15,4 +15,4 @@ export function* casesIn(entries: readonly TestEntry[]): Generator<TestCase> {
   }
 }
 
-export const casesOf = (text: string): TestCase[] => [...casesIn(readText(text).entries)]
+export const readCases = (text: string): TestCase[] => [...casesIn(readText(text).entries)]

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { casesIn, casesOf, readText } from './reading.harness.ts'
+import { casesIn, readCases, readText } from './reading.harness.ts'
 import { defaultTestReportLimits, TestReportError } from './report.ts'
 import { TestReportReader } from './test-report-reader.ts'
 
 const suite = (content: string, attributes = 'name="s"') => `<testsuite ${attributes}>${content}</testsuite>`
-const outcomes = (text: string) => casesOf(text).map(({ name, attempt, result }) => `${name} ${attempt} ${result}`)
+const outcomes = (text: string) => readCases(text).map(({ name, attempt, result }) => `${name} ${attempt} ${result}`)
 
 describe('results', () => {
   test.each([
@@ -26,7 +26,7 @@ describe('results', () => {
     const rows = '<testcase name="a"><failure/></testcase><testcase name="b"/><testcase name="a"/>'
     expect(outcomes(suite(rows))).toEqual(['a 1 failed', 'b 1 passed', 'a 2 passed'])
     expect(outcomes(suite(suite(rows) + suite(rows)))).toHaveLength(6)
-    expect(casesOf(suite(rows)).map(({ isRepeated }) => isRepeated)).toEqual([true, false, false])
+    expect(readCases(suite(rows)).map(({ isRepeated }) => isRepeated)).toEqual([true, false, false])
   })
 
   test('an attempt of pytest that another one follows has failed', () => {
@@ -39,14 +39,14 @@ describe('results', () => {
   test('elements for other attempts are cases of their own', () => {
     const flaky = '<testcase name="a" time="2"><flakyFailure time="1"/><flakyError/></testcase>'
     expect(outcomes(suite(flaky))).toEqual(['a 1 failed', 'a 2 error', 'a 3 passed'])
-    expect(casesOf(suite(flaky)).map(({ durationNs }) => durationNs)).toEqual([1_000_000_000n, 0n, 2_000_000_000n])
+    expect(readCases(suite(flaky)).map(({ durationNs }) => durationNs)).toEqual([1_000_000_000n, 0n, 2_000_000_000n])
     const rerun = '<testcase name="a"><failure/><rerunFailure/><rerunError/></testcase>'
     expect(outcomes(suite(rerun))).toEqual(['a 1 failed', 'a 2 failed', 'a 3 error'])
   })
 
   test('the number of failures and the length of their texts are limited', () => {
     const failure = `<failure type="E" message="${'m'.repeat(9_000)}">${'é'.repeat(20_000)}</failure>`
-    const [{ failures, droppedFailures } = {}] = casesOf(suite(`<testcase>${failure.repeat(10)}</testcase>`))
+    const [{ failures, droppedFailures } = {}] = readCases(suite(`<testcase>${failure.repeat(10)}</testcase>`))
     expect(failures).toHaveLength(8)
     expect(droppedFailures).toBe(2)
     expect(Buffer.byteLength(failures![0]!.message!)).toBe(4_096)
@@ -54,7 +54,7 @@ describe('results', () => {
   })
 
   test('a failure without a message has the first line of its text', () => {
-    const [{ failures } = {}] = casesOf(suite('<testcase><failure>\n  a: b\n  c</failure></testcase>'))
+    const [{ failures } = {}] = readCases(suite('<testcase><failure>\n  a: b\n  c</failure></testcase>'))
     expect(failures).toEqual([{ type: undefined, message: 'a: b', stacktrace: 'a: b\n  c' }])
   })
 })
@@ -62,7 +62,7 @@ describe('results', () => {
 test('a file comes from the case, the suite above, or a stack frame', () => {
   const failure = '<failure>at f (/b/test/x.js:3:1)\nat g (/b/other.js:4:1)</failure>'
   const place = (row: string, attributes?: string) => {
-    const [{ file, line } = {}] = casesOf(suite(row, attributes))
+    const [{ file, line } = {}] = readCases(suite(row, attributes))
     return `${file}:${line}`
   }
   expect(place(`<testcase file="other.js">${failure}</testcase>`)).toBe('other.js:4')
@@ -89,7 +89,7 @@ test.each([
   ['NaN', 0n],
   ['1e99', 31_536_000_000_000_000n],
 ])('the duration %s', (time, durationNs) => {
-  expect(casesOf(suite(`<testcase time="${time}"/>`))).toMatchObject([{ durationNs }])
+  expect(readCases(suite(`<testcase time="${time}"/>`))).toMatchObject([{ durationNs }])
 })
 
 describe('encodings', () => {
@@ -111,7 +111,7 @@ describe('encodings', () => {
 })
 
 test('references to control characters stay as they are', () => {
-  expect(casesOf(suite('<testcase name="a&#27;[0m&#x1B;&amp;"/>'))).toMatchObject([{ name: 'a&#27;[0m&#x1B;&' }])
+  expect(readCases(suite('<testcase name="a&#27;[0m&#x1B;&amp;"/>'))).toMatchObject([{ name: 'a&#27;[0m&#x1B;&' }])
 })
 
 describe('refuses', () => {

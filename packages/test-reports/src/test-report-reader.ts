@@ -1,5 +1,5 @@
 import { MAX_VALUE_BYTES } from '@penstock/converter'
-import { type Dialect, dialectOf, otherDialect } from './dialect.ts'
+import { type Dialect, getDialect, otherDialect } from './dialect.ts'
 import { OpenCase } from './open-case.ts'
 import {
   defaultTestReportLimits,
@@ -80,7 +80,7 @@ export class TestReportReader implements XmlHandler {
       throw new TestReportError('it is not a JUnit report: its first element must be testsuites or testsuite')
     }
     this.#hasRoot = true
-    this.#dialect = dialectOf(attributes.get('name')) ?? otherDialect
+    this.#dialect = getDialect(attributes.get('name')) ?? otherDialect
     return { kind: 'list', list: name === 'testsuites' ? this.#root : this.#openSuite(this.#root, attributes) }
   }
 
@@ -120,7 +120,7 @@ export class TestReportReader implements XmlHandler {
     const given = nameFrom(attributes.get('name')) ?? nameFrom(attributes.get('package'))
     const name = given ?? 'test suite'
     const file = boundedText(attributes.get('file'), MAX_VALUE_BYTES) ?? parent.file
-    const list = newList(file, dialectOf(name) ?? this.#dialect, given !== undefined)
+    const list = newList(file, getDialect(name) ?? this.#dialect, given !== undefined)
     const suite: TestSuite = {
       kind: 'suite',
       name,

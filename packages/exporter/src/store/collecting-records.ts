@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely'
 import { idsText, readIds } from './export-history-store.ts'
 import { toPipelineKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
-import { deleteJobEnrichments, findJobEnrichments, finishedOf } from './job-hook-store.ts'
+import { deleteJobEnrichments, findJobEnrichments, readFinished } from './job-hook-store.ts'
 
 type Tx = Transaction<ExporterTables>
 
@@ -39,7 +39,7 @@ export async function completeRecord(db: Db<ExporterTables>, key: string, pipeli
     const hooks = (await findJobEnrichments(tx, [pipeline])).get(pipeline)
     if (hooks === undefined) return
     // A forge may end a run before its last jobs. The hooks about their ends come later, and make another record.
-    const { finished, jobIds } = finishedOf(hooks, pipelineId)
+    const { finished, jobIds } = readFinished(hooks, pipelineId)
     if (jobIds.length === 0) return
     await tx.updateTable('export_records').set({ job_news: finished }).where('key', '=', key).execute()
     await deleteJobEnrichments(tx, pipeline, jobIds)

@@ -102,7 +102,7 @@ export async function deleteJobEnrichments(tx: Tx, pipeline: string, jobIds?: re
 }
 
 /** Returns the enrichments of jobs that have ended, as JSON for `parseJobEnrichments`, and the ids of these jobs. */
-export function finishedOf(text: string, pipelineId: RunId): { finished: string; jobIds: readonly RunId[] } {
+export function readFinished(text: string, pipelineId: RunId): { finished: string; jobIds: readonly RunId[] } {
   const finished = parseJobEnrichments(text, pipelineId).filter(({ status }) => isFinished(status ?? ''))
   return { finished: `[${finished.map(jobEnrichmentText).join(',')}]`, jobIds: finished.map(({ jobId }) => jobId) }
 }

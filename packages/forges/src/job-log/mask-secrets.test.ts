@@ -71,7 +71,7 @@ const planted: readonly (readonly [what: string, line: string, secret: string])[
   ['variable of MySQL', 'MYSQL_PWD=tr0ub4dor', 'tr0ub4dor'],
   ['password with punctuation', 'password=tr0ub,4d;or', '4d;or'],
   ['connection string', 'Server=db;User=app;Password=tr0ub4dor;', 'tr0ub4dor'],
-  ['npm token', `//registry.npmjs.org/:_authToken=npm_${word(36)}`, word(36)],
+  ['npm token', `//npm.example.com/:_authToken=npm_${word(36)}`, word(36)],
   ['PyPI token', `pypi-AgEIcHlwaS5vcmc${word(60)}`, word(60)],
   ['Google API key', `AIza${word(35)}`, word(35)],
   ['Google access token', `ya29.${word(40)}`, word(40)],
