@@ -27,7 +27,7 @@ export interface ReadReports {
   readonly complete: boolean
 }
 
-/** Reads the reports, each file once. A file that is refused is named on standard error, and the others are read all the same. */
+/** Reads the reports, each file once. A refused file is named on standard error, and the others are still read. */
 export async function readReports(files: readonly string[], environment: Environment): Promise<ReadReports> {
   const reports: NamedReport[] = []
   let complete = true

@@ -14,7 +14,7 @@ export interface RunningJob {
    * @throws {JobVariablesError} if the forge has no such ids
    */
   readonly parseRunId: (name: string, text: string) => RunId
-  /** Set if no variable says whether another pipeline has started this one: it has if a root is named or passed on. */
+  /** Set if no variable says whether another pipeline has started this one. It has if the job names its root, or was given one. */
   readonly isUpstreamUnknown?: true | undefined
   /** Set if no variable has the name that the pipeline will have. */
   readonly isNameUnknown?: true | undefined
